@@ -1,0 +1,1 @@
+"""Statistics, cycle breakdown, break-even, prediction. Pure."""

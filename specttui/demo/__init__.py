@@ -1,0 +1,1 @@
+"""An embedded SSH host with a simulated server, for the demo and the tests."""

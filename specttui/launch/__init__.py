@@ -1,0 +1,1 @@
+"""A server's command line and environment: read, change, diff, render. Pure."""

@@ -1,0 +1,1 @@
+"""Log bytes to events: pure and incremental."""

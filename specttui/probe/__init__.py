@@ -1,0 +1,1 @@
+"""What goes into the worker file: pure functions of source text."""

@@ -1,0 +1,1 @@
+"""The commands, the recording, replay and load."""

@@ -1,0 +1,122 @@
+"""What a screen or a script may ask of a session. `Session` is the one implementation; tests script others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from specttui.events import Clock, Launch
+from specttui.launch.edits import Edit, LaunchDiff
+from specttui.state.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class PatchPreview:
+    """What patching would do, before anything is written.
+
+    `diff_lines` is a unified diff of the worker file (the appended block). `phases_found` maps a phase to
+    "line N: call text"; `phases_missing` maps one to the reason.
+    """
+
+    path: str
+    worker_class: str
+    family: str
+    cycle_method: str
+    clock: Clock
+    phases_found: dict[str, str]
+    phases_missing: dict[str, str]
+    diff_lines: tuple[str, ...]
+    original_sha256: str
+    patched_sha256: str
+    backup_path: str
+    warnings: tuple[str, ...] = ()
+    already_patched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """What a dead session left on the host: a patched file, a backup, a temporary file."""
+
+    path: str
+    what: str
+    session_id: str = ""
+    age_s: float | None = None
+
+
+class SessionApi(Protocol):
+    """The commands. Each raises SpecttuiError on failure, after emitting CommandFailed."""
+
+    readonly: bool
+
+    def snapshot(self) -> Snapshot:
+        """The state as one immutable value, for the screen's next tick."""
+        ...
+
+    @property
+    def launch(self) -> Launch | None:
+        """The launch of the running (or last) server, with its secrets; never recorded."""
+        ...
+
+    @property
+    def can_roll_back(self) -> bool:
+        """True when a last good launch is known and is not the running one."""
+        ...
+
+    @property
+    def patched(self) -> bool:
+        """True while a worker file on the host holds our block."""
+        ...
+
+    async def back_up(self) -> str:
+        """Copy the worker file beside itself and into the session folder; returns the remote path."""
+        ...
+
+    async def preview_patch(self, clock: Clock = Clock.EVENTS) -> PatchPreview:
+        """Read the worker file and say what patching would do; changes nothing."""
+        ...
+
+    async def patch(self, clock: Clock = Clock.EVENTS) -> None:
+        """Back up if needed and put the block in; takes effect at the next restart."""
+        ...
+
+    async def restore(self) -> None:
+        """Bring the worker file's original bytes back."""
+        ...
+
+    def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
+        """What a restart with these edits would run."""
+        ...
+
+    async def restart(self, edits: Sequence[Edit]) -> None:
+        """Stop the server and start it with the edits; returns when it is ready."""
+        ...
+
+    async def restart_last_good(self) -> None:
+        """Start the last launch that became ready."""
+        ...
+
+    async def set_clock(self, clock: Clock) -> None:
+        """Switch the running probe to another clock, or off, without a restart."""
+        ...
+
+    async def run_load(self, concurrency: int, requests: int, max_new_tokens: int) -> None:
+        """Send the bundled prompts to the server at a set concurrency."""
+        ...
+
+    async def add_note(self, text: str) -> None:
+        """Put a note into the recording and the report."""
+        ...
+
+    async def export(self, path: Path | None = None) -> Path:
+        """Write the session as markdown; returns where."""
+        ...
+
+    async def cancel(self) -> None:
+        """Cancel the command in progress at its next safe point."""
+        ...
+
+    async def rediscover(self) -> None:
+        """Look for the running server again."""
+        ...

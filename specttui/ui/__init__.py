@@ -1,0 +1,1 @@
+"""The screen: draws snapshots, calls the session's commands."""
