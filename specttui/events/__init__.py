@@ -167,7 +167,9 @@ __all__ = [
     "LoadFinished", "LoadProgressed", "LoadStarted", "LogEvent", "LogKind", "LogLines", "LogNotice",
     "LogSource", "Manager", "ManagerKind", "MemoryPressure", "NoteAdded", "Phase", "PrefillStats",
     "ProbeClockChanged", "ProbeCycles", "ProbeError", "ProbeEvent", "ProbeInstalled", "ProbePrefill",
-    "ProbeSummary", "RunEnded", "RunStarted", "ServerArguments", "ServerExited", "ServerFailed", "ServerFound",
+    "ProbeSummary", "RunEnded", "RunStarted", "ServerArguments", "ServerExited", "ServerFailed",
+    "ServerFound",
     "ServerInfo", "ServerNotFound", "ServerProgress", "ServerReady", "ServerStarting", "ServerStopping",
-    "SessionEnded", "SessionStarted", "Severity", "SpecSettings", "StartupStep", "Worker", "WorkerFileChecked",
+    "SessionEnded", "SessionStarted", "Severity", "SpecSettings", "StartupStep", "Worker",
+    "WorkerFileChecked",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a screen or a script may ask of a session. `Session` is the one implementation; tests script others."""
+"""What a screen or a script may ask of a session; `Session` implements it, tests script others."""
 
 from __future__ import annotations
 
