@@ -9,7 +9,8 @@ from typing import Protocol
 
 from specttui.events import Clock, Launch
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.state.snapshot import Snapshot
+from specttui.state.history import HISTORY_METRICS as HISTORY_METRICS
+from specttui.state.snapshot import Series, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,10 @@ class SessionApi(Protocol):
 
     def snapshot(self) -> Snapshot:
         """The state as one immutable value, for the screen's next tick."""
+        ...
+
+    def history(self, metric: str) -> Series:
+        """A metric over the whole session, for the timeline; `metric` is a key of HISTORY_METRICS."""
         ...
 
     @property

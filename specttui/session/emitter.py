@@ -1,0 +1,68 @@
+"""The one door through which events become true: stamped, recorded, folded, announced."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from specttui.events import AnyEvent, Envelope
+from specttui.state.session_state import SessionState
+
+
+class Sink(Protocol):
+    """What keeps envelopes: a recording."""
+
+    def append(self, envelope: Envelope) -> None:
+        """Write one envelope so that a crash does not lose it."""
+        ...
+
+
+class Emitter:
+    """Wraps events in envelopes and passes each, in order, to the recording, the state and the listeners.
+
+    Args:
+        state: Folds every envelope.
+        recording: Keeps every envelope; None where nothing is to be kept.
+        host: The host's name in the envelopes.
+        wall_clock: Seconds since 1970 UTC.
+        monotonic: Seconds that never jump.
+    """
+
+    def __init__(
+        self,
+        state: SessionState,
+        recording: Sink | None = None,
+        *,
+        host: str = "",
+        wall_clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.state = state
+        self.recording = recording
+        self.host = host
+        self._wall_clock = wall_clock
+        self._monotonic = monotonic
+        self._start = monotonic()
+        self._listeners: list[Callable[[Envelope], None]] = []
+
+    @property
+    def offset_s(self) -> float:
+        """Seconds since the session's start."""
+        return self._monotonic() - self._start
+
+    def listen(self, listener: Callable[[Envelope], None]) -> None:
+        """Call `listener` with every envelope from now on, after the state has taken it."""
+        self._listeners.append(listener)
+
+    def emit(self, event: AnyEvent) -> Envelope:
+        """Make one event true."""
+        envelope = Envelope.model_construct(
+            v=1, at=self._wall_clock(), offset_s=self.offset_s, host=self.host, event=event
+        )
+        if self.recording is not None:
+            self.recording.append(envelope)
+        self.state.apply(envelope)
+        for listener in self._listeners:
+            listener(envelope)
+        return envelope
