@@ -1,0 +1,184 @@
+"""The command line: parses arguments and chooses what to run; all work is done elsewhere.
+
+Imports of the screen and of the network library are late: `--help`, `log`, `inspect`, `export` stay quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from specttui import __version__
+from specttui.errors import SpecttuiError
+
+app = App(
+    name="specttui",
+    version=__version__,
+    help="Find out in one terminal session whether SGLang's speculative decoding pays, and why not.",
+    help_epilogue="Start with `specttui demo`: a simulated 8-GPU host, no GPU and no network needed.",
+)
+app.register_install_completion_command()
+
+Host = Annotated[str, Parameter(help="[user@]HOST[:port], or an alias from ~/.ssh/config.")]
+ServerPort = Annotated[
+    int | None, Parameter(help="The SGLang server's port, where several servers run on the host.")
+]
+NoSshConfig = Annotated[bool, Parameter(negative="", help="Connect without reading ~/.ssh/config.")]
+AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for scripts.")]
+
+
+@app.default
+def live(
+    host: Host,
+    /,
+    *,
+    readonly: Annotated[
+        bool, Parameter(negative="", help="Remove every action that changes the host.")
+    ] = False,
+    server_port: ServerPort = None,
+    log: Annotated[
+        str | None, Parameter(help="The server's log file on the host, if it is not found.")
+    ] = None,
+    no_ssh_config: NoSshConfig = False,
+) -> None:
+    """Connect to a GPU host and open the screen on its running SGLang server."""
+    from specttui.ui.start import run_live
+
+    run_live(host, readonly=readonly, server_port=server_port, log_path=log, use_ssh_config=not no_ssh_config)
+
+
+@app.command
+def demo(
+    *,
+    profile: Annotated[
+        Literal["pcie", "h200"], Parameter(help="pcie: a 1T-parameter MoE on 8 PCIe GPUs; h200: one H200.")
+    ] = "pcie",
+) -> None:
+    """Open the screen on a simulated host: everything works, nothing is needed."""
+    from specttui.ui.start import run_demo
+
+    run_demo(profile)
+
+
+@app.command
+def check(
+    host: Host,
+    /,
+    *,
+    server_port: ServerPort = None,
+    no_ssh_config: NoSshConfig = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what runs on a host and what `patch` would hook. Read-only."""
+    from specttui.session.headless import check_host
+
+    print(check_host(host, server_port=server_port, use_ssh_config=not no_ssh_config, as_json=as_json))
+
+
+@app.command
+def restore(
+    host: Host,
+    /,
+    *,
+    file: Annotated[str | None, Parameter(help="The worker file, if no server runs that names it.")] = None,
+    server_port: ServerPort = None,
+    no_ssh_config: NoSshConfig = False,
+) -> None:
+    """Bring the original worker file back, byte for byte, without the screen."""
+    from specttui.session.headless import restore_host
+
+    print(restore_host(host, path=file, server_port=server_port, use_ssh_config=not no_ssh_config))
+
+
+@app.command
+def replay(
+    session: Annotated[str, Parameter(help="A session folder, its id or a part of it, or `latest`.")],
+    /,
+    *,
+    speed: Annotated[float, Parameter(help="Times the original speed; 0 is as fast as possible.")] = 1.0,
+) -> None:
+    """Play a recorded session on the screen."""
+    from specttui.ui.start import run_replay
+
+    run_replay(session, speed=speed)
+
+
+@app.command
+def export(
+    session: Annotated[
+        str, Parameter(help="A session folder, its id or a part of it, or `latest`.")
+    ] = "latest",
+    /,
+    *,
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="The file; default: the terminal.")
+    ] = None,
+    format: Annotated[  # noqa: A002
+        Literal["markdown", "json", "csv", "trace"], Parameter(help="What to write.")
+    ] = "markdown",
+) -> None:
+    """Write a recorded session as markdown, JSON, CSV or a Perfetto trace."""
+    from specttui.session.headless import export_session
+
+    text = export_session(session, format)
+    if output is None:
+        print(text, end="")
+    else:
+        output.write_text(text, encoding="utf-8")
+        print(f"Wrote {output}")
+
+
+@app.command
+def sessions() -> None:
+    """List the recorded sessions, newest first."""
+    from specttui.session.headless import list_sessions
+
+    print(list_sessions())
+
+
+@app.command
+def log(
+    file: Annotated[Path, Parameter(help="A saved SGLang log; `-` reads standard input.")],
+    /,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a saved log holds: runs, throughput, acceptance, cycle time, start-up, failures."""
+    from specttui.session.headless import summarise_log
+
+    print(summarise_log(file, as_json=as_json))
+
+
+@app.command
+def inspect(
+    file: Annotated[Path, Parameter(help="A worker file, for instance eagle_worker_v2.py.")],
+    /,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say which phases the probe would hook in a local worker file. Read-only."""
+    from specttui.session.headless import inspect_file
+
+    print(inspect_file(file, as_json=as_json))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; the entry point.
+
+    Args:
+        arguments: The arguments; those of the process when None.
+    """
+    try:
+        app(arguments)
+    except SpecttuiError as error:
+        print(f"specttui: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
