@@ -9,8 +9,10 @@ from typing import Protocol
 
 from specttui.events import Clock, Launch
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.state.history import HISTORY_METRICS as HISTORY_METRICS
+from specttui.state.history import HISTORY_METRICS
 from specttui.state.snapshot import Series, Snapshot
+
+__all__ = ["HISTORY_METRICS", "Leftover", "PatchPreview", "SessionApi"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, cast
 
-from specttui.events import AnyEvent, Envelope
+from specttui.events import EVENTS_VERSION, AnyEvent, Envelope, Event
 from specttui.state.session_state import SessionState
 
 
@@ -55,10 +55,14 @@ class Emitter:
         """Call `listener` with every envelope from now on, after the state has taken it."""
         self._listeners.append(listener)
 
-    def emit(self, event: AnyEvent) -> Envelope:
+    def emit(self, event: Event) -> Envelope:
         """Make one event true."""
         envelope = Envelope.model_construct(
-            v=1, at=self._wall_clock(), offset_s=self.offset_s, host=self.host, event=event
+            v=EVENTS_VERSION,
+            at=self._wall_clock(),
+            offset_s=self.offset_s,
+            host=self.host,
+            event=cast("AnyEvent", event),
         )
         if self.recording is not None:
             self.recording.append(envelope)

@@ -19,7 +19,7 @@ def _decode_line(facts: Facts, event: ev.DecodeStats) -> None:
     if not facts.window:
         facts.history["cycle"].add(facts.offset_s, sample.cycle_ms if sample.steady else None)
     if facts.run is not None:
-        facts.run.add_sample(sample, event.token_usage)
+        facts.run.add_sample(sample)
 
 
 def _prefill_line(facts: Facts, event: ev.PrefillStats) -> None:
@@ -29,6 +29,10 @@ def _prefill_line(facts: Facts, event: ev.PrefillStats) -> None:
 
 def _server_arguments(facts: Facts, event: ev.ServerArguments) -> None:
     facts.arguments = event.arguments
+    if facts.run is not None and facts.server_phase == "serving":
+        # A server's own start in the log of one that serves: what came before was another server's.
+        facts.forget_figures()
+        facts.run.forget()
 
 
 def _argument_adjusted(facts: Facts, event: ev.ArgumentAdjusted) -> None:
@@ -47,8 +51,8 @@ def _adaptive_switch(facts: Facts, event: ev.AdaptiveSwitch) -> None:
 
 
 def _memory_pressure(facts: Facts, event: ev.MemoryPressure) -> None:
+    facts.decode.pressure(event)
     if facts.run is not None:
-        facts.run.under_pressure = True
         facts.run.retracted += event.retracted or 1
 
 

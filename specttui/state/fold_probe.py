@@ -40,13 +40,13 @@ def _probe_cycles(facts: Facts, event: ev.ProbeCycles) -> None:
 
 def _remember_cycles(facts: Facts, event: ev.ProbeCycles) -> None:
     _remember(facts, "cycle", event.cycle_ms)
-    for phase in ev.CYCLE_PHASES:
-        _remember(facts, phase.value, event.phase_ms.get(phase, []))
+    for phase, values in event.phase_ms.items():
+        _remember(facts, phase.value, values)
 
 
 def _remember(facts: Facts, metric: str, values: list[float | None]) -> None:
     known = sorted(value for value in values if value is not None)
-    if known:
+    if known and metric in facts.history:
         facts.history[metric].add(facts.offset_s, known[len(known) // 2])
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from specttui.events import AdaptiveSwitch, Launch, ProbeCycles, RunStarted, SpecSettings
+from specttui.log.meaning.marks import Mark
 from specttui.state.cycles import CycleColumns
 from specttui.state.decode import DecodeSample
 
@@ -13,13 +14,11 @@ from specttui.state.decode import DecodeSample
 RUN_LINES = 4096
 #: Cycles kept per run and writing rank: minutes of steady serving.
 RUN_CYCLES = 8192
-#: KV pool usage below which retracted requests are back and figures count again.
-RELIEF = 0.9
 
 
 @dataclass(slots=True)
 class RunFold:
-    """The samples of one run. `pressure` marks decode lines seen under KV pressure: they do not count."""
+    """The samples of one run. `marks` counts all decode lines by what they are; only steady ones are kept."""
 
     run_id: int
     label: str
@@ -30,9 +29,7 @@ class RunFold:
     ended_s: float | None = None
     samples: deque[DecodeSample] = field(default_factory=lambda: deque(maxlen=RUN_LINES))
     lines_seen: int = 0
-    idle_lines: int = 0
-    pressure_lines: int = 0
-    under_pressure: bool = False
+    marks: Counter[Mark] = field(default_factory=Counter)
     cycles: dict[str, CycleColumns] = field(default_factory=dict)
     switches: list[AdaptiveSwitch] = field(default_factory=list)
     retracted: int = 0
@@ -59,19 +56,11 @@ class RunFold:
         """The columns of the first writing rank; TP ranks agree, DP groups are shown apart."""
         return self.cycles[min(self.cycles)] if self.cycles else None
 
-    def add_sample(self, sample: DecodeSample, token_usage: float | None) -> None:
-        """Count one decode line; lines over idle time or under KV pressure are left out of the figures.
-
-        Pressure begins with a retraction and ends when the KV pool's `token_usage` is below RELIEF again.
-        """
+    def add_sample(self, sample: DecodeSample) -> None:
+        """Count one decode line; lines that measure something else are counted by their mark only."""
         self.lines_seen += 1
-        if self.under_pressure and token_usage is not None and token_usage < RELIEF:
-            self.under_pressure = False
-        if self.under_pressure:
-            self.pressure_lines += 1
-        elif not sample.steady:
-            self.idle_lines += 1
-        else:
+        self.marks[sample.mark] += 1
+        if sample.steady:
             self.samples.append(sample)
 
     def add_cycles(self, event: ProbeCycles) -> None:
@@ -81,9 +70,14 @@ class RunFold:
     def switch(self, event: AdaptiveSwitch) -> None:
         """Adaptive speculation took other steps: figures before belong to another setting."""
         self.switches.append(event)
-        self.samples.clear()
-        for columns in self.cycles.values():
-            columns.clear()
+        self.forget()
         self.settings = self.settings.model_copy(
             update={"num_steps": event.steps_after, "num_draft_tokens": event.draft_tokens_after}
         )
+
+    def forget(self) -> None:
+        """Drop all figures: they belong to another server or setting."""
+        self.samples.clear()
+        self.marks.clear()
+        for columns in self.cycles.values():
+            columns.clear()

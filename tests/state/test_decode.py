@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from support.envelopes import decode
 
-from specttui.state.decode import DecodeFold, cycle_ms, data_parallel_group
+from specttui.log.meaning.cycle import line_cycle_ms
+from specttui.state.decode import DecodeFold
 
 
 @pytest.mark.parametrize(
@@ -14,12 +15,12 @@ from specttui.state.decode import DecodeFold, cycle_ms, data_parallel_group
 )
 def test_cycle_follows_from_one_line(accept_len: float, tok_s: float, expected: float) -> None:
     """CASES B09: the model holds line by line."""
-    assert cycle_ms(decode(tok_s, accept_len)) == pytest.approx(expected, abs=0.005)
+    assert line_cycle_ms(decode(tok_s, accept_len)) == pytest.approx(expected, abs=0.005)
 
 
 def test_cycle_without_speculation_is_the_time_per_token() -> None:
-    assert cycle_ms(decode(88.8)) == pytest.approx(11.26, abs=0.01)
-    assert cycle_ms(decode(0.0)) is None
+    assert line_cycle_ms(decode(88.8)) == pytest.approx(11.26, abs=0.01)
+    assert line_cycle_ms(decode(0.0)) is None
 
 
 def test_data_parallel_groups_add_up() -> None:
@@ -69,10 +70,3 @@ def test_gap_in_the_middle_is_marked_and_a_lasting_slowdown_is_believed() -> Non
     rates = [100.0, 100.0, 101.0, 99.0, 4.0, 100.0, 20.0, 20.5, 20.2]
     steady = [fold.add(float(index), decode(rate)).steady for index, rate in enumerate(rates)]  # type: ignore[union-attr]
     assert steady == [False, True, True, True, False, True, False, True, True]
-
-
-@pytest.mark.parametrize(
-    ("rank", "group"), [("DP1 TP2", "DP1"), ("TP0", ""), ("", ""), ("DP12 PP0 TP1", "DP12")]
-)
-def test_group_of_a_rank(rank: str, group: str) -> None:
-    assert data_parallel_group(rank) == group

@@ -7,6 +7,7 @@ from typing import get_args
 from support.envelopes import cycles, decode, fold, run_started
 
 from specttui import events as ev
+from specttui.log.meaning.marks import Mark
 from specttui.state.session_state import _HANDLERS
 
 
@@ -41,11 +42,11 @@ def test_lines_under_memory_pressure_do_not_count() -> None:
         *[(float(second), decode(430.0, 2.0)) for second in range(1, 5)],
         (5.0, ev.MemoryPressure(retracted=1)),
         *[(5.0 + second, decode(30.0, 2.0, usage=1.0)) for second in range(1, 5)],
-        *[(10.0 + second, decode(431.0, 2.0, usage=0.5)) for second in range(1, 3)],
+        *[(10.0 + second, decode(431.0, 2.0, usage=0.5)) for second in range(1, 9)],
     )
     run = state.runs[0]
-    assert [sample.server_tok_s for sample in run.samples] == [430.0, 430.0, 430.0, 431.0, 431.0]
-    assert run.pressure_lines == 4
+    assert [sample.server_tok_s for sample in run.samples] == [430.0] * 3 + [431.0] * 3
+    assert run.marks[Mark.KV_PRESSURE] == 9
 
 
 def test_adaptive_switch_begins_a_new_segment() -> None:

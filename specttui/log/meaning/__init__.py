@@ -1,0 +1,1 @@
+"""What sequences of log lines mean, beyond their fields: pure functions over events."""

@@ -1,0 +1,164 @@
+"""Runs as rows of the comparison table: medians of their steady part, compared with the baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from specttui.analysis.stats import Estimate, bootstrap_interval, differ, known, mean, median
+from specttui.analysis.steady import steady_start
+from specttui.events import Phase
+from specttui.launch import parallelism
+from specttui.log.meaning.marks import Mark
+from specttui.state.cycle_view import break_down
+from specttui.state.cycles import CycleColumns
+from specttui.state.decode import DecodeSample
+from specttui.state.runs import RunFold
+from specttui.state.snapshot import Interval, RunRow
+
+#: A run in progress is summed up anew at most this often: statistics cost more than the screen.
+REFRESH_S = 1.0
+#: Cycles that a run's breakdown looks at: the newest ones.
+BREAKDOWN_CYCLES = 2048
+#: A run with fewer steady decode lines than this is still warming up.
+ENOUGH_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Cached:
+    version: tuple[int, int]
+    ended_s: float | None
+    at_s: float
+    row: RunRow
+
+
+class RunRows:
+    """Sums runs up, remembering what did not change."""
+
+    def __init__(self) -> None:
+        self._cached: dict[int, _Cached] = {}
+
+    def rows(self, runs: list[RunFold], now_s: float, missing: dict[str, str]) -> tuple[RunRow, ...]:
+        """One row per run, in order, each compared with the newest comparable baseline."""
+        rows = [self._row(run, now_s, missing) for run in runs]
+        return tuple(_compared(row, rows) for row in rows)
+
+    def _row(self, run: RunFold, now_s: float, missing: dict[str, str]) -> RunRow:
+        cached = self._cached.get(run.run_id)
+        if cached is not None and cached.ended_s == run.ended_s:
+            fresh = now_s - cached.at_s < REFRESH_S and now_s >= cached.at_s
+            if cached.version == run.version or (fresh and run.ended_s is None):
+                return cached.row
+        row = _summed_up(run, missing)
+        self._cached[run.run_id] = _Cached(run.version, run.ended_s, now_s, row)
+        return row
+
+
+def _summed_up(run: RunFold, missing: dict[str, str]) -> RunRow:
+    samples = _steady(list(run.samples))
+    rates = known([sample.server_tok_s for sample in samples])
+    requests = known([sample.running for sample in samples])
+    batch = median(requests) if requests else None
+    throughput = _interval(bootstrap_interval(rates)) if rates else None
+    row = RunRow(
+        run_id=run.run_id,
+        label=run.label,
+        settings=run.settings,
+        current=run.ended_s is None,
+        is_baseline=run.settings.is_baseline,
+        throughput_tok_s=throughput,
+        per_request_tok_s=throughput.value / batch if throughput and batch else None,
+        batch=batch,
+        samples=len(rates),
+        started_s=run.started_s,
+        ended_s=run.ended_s,
+        changes=run.changes,
+        launch=run.launch,
+        warming_up=run.ended_s is None and len(rates) < ENOUGH_LINES,
+        notes=_notes(run),
+    )
+    return _with_cycles(_from_log(row, samples), run.main_cycles, missing)
+
+
+def _steady(samples: list[DecodeSample]) -> list[DecodeSample]:
+    """The samples without their warm-up."""
+    rates = [sample.server_tok_s or 0.0 for sample in samples]
+    return samples[steady_start(rates) :]
+
+
+def _from_log(row: RunRow, samples: list[DecodeSample]) -> RunRow:
+    lengths = known([sample.accept_len for sample in samples])
+    cycles = known([sample.cycle_ms for sample in samples])
+    return replace(
+        row,
+        accept_len=mean(lengths) if lengths else None,
+        cycle_ms=median(cycles) if cycles else None,
+        source="log" if cycles else "",
+    )
+
+
+def _with_cycles(row: RunRow, columns: CycleColumns | None, missing: dict[str, str]) -> RunRow:
+    if columns is None or not known(list(columns.cycle_ms)):
+        return row
+    steady = columns.last(_steady_count(columns))
+    found = break_down(steady, missing)
+    if found.median_cycle_ms is None:
+        return row
+    medians = {item.phase: item.median_ms for item in found.rows if item.median_ms is not None}
+    shares: dict[Phase, float] = {item.phase: item.share for item in found.rows if item.share is not None}
+    return replace(
+        row,
+        accept_len=steady.accept_len() or row.accept_len,
+        cycle_ms=found.median_cycle_ms,
+        source="probe",
+        phase_ms=medians,
+        phase_share=shares,
+        cycles=len(steady),
+        clock=columns.clock,
+    )
+
+
+def _steady_count(columns: CycleColumns) -> int:
+    """How many of the newest cycles to look at: those after the warm-up, bounded."""
+    values = known(list(columns.cycle_ms))
+    return max(1, min(BREAKDOWN_CYCLES, len(columns) - steady_start(values)))
+
+
+def _interval(estimate: Estimate) -> Interval:
+    return Interval(estimate.value, estimate.low, estimate.high)
+
+
+def _notes(run: RunFold) -> tuple[str, ...]:
+    notes = []
+    if run.marks[Mark.KV_PRESSURE]:
+        notes.append(f"{run.marks[Mark.KV_PRESSURE]} lines under KV pressure left out")
+    if run.switches:
+        last = run.switches[-1]
+        notes.append(f"adaptive: steps {last.steps_before} -> {last.steps_after}; figures since then")
+    return tuple(notes)
+
+
+def _compared(row: RunRow, rows: list[RunRow]) -> RunRow:
+    baseline = baseline_for(row, rows)
+    if baseline is None or baseline.run_id == row.run_id:
+        return row
+    mine, theirs = row.throughput_tok_s, baseline.throughput_tok_s
+    if mine is None or theirs is None or theirs.value <= 0:
+        return row
+    apart = differ(Estimate(mine.value, mine.low, mine.high), Estimate(theirs.value, theirs.low, theirs.high))
+    return replace(row, change_vs_baseline=mine.value / theirs.value - 1.0, significant=apart)
+
+
+def baseline_for(row: RunRow, rows: list[RunRow]) -> RunRow | None:
+    """The newest baseline with figures on the same parallelism (CASES B07: never across TP sizes)."""
+    comparable = [
+        other
+        for other in rows
+        if other.is_baseline and other.throughput_tok_s is not None and _same_shape(other, row)
+    ]
+    return comparable[-1] if comparable else None
+
+
+def _same_shape(one: RunRow, other: RunRow) -> bool:
+    if one.launch is None or other.launch is None:
+        return True
+    return parallelism(one.launch) == parallelism(other.launch)
