@@ -1,0 +1,283 @@
+"""The demo host: a machine to connect to, in a temporary folder of this one."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import asyncssh
+
+from specttui.demo.processes import kill_marked, owner_variable
+from specttui.demo.scratch import Scratch, login_environment
+from specttui.demo.simulated.sglang.simulation.timing import PROFILES
+from specttui.demo.ssh import DemoSSHServer
+from specttui.errors import DemoError
+
+_USERNAME = "demo"
+_READY = "The server is fired up and ready to roll!"
+_READY_POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class DemoTarget:
+    """How to log in to a demo host."""
+
+    host: str
+    port: int
+    username: str
+    client_key_path: Path
+    known_hosts_path: Path
+
+
+class DemoHost:
+    """An SSH host on loopback with a simulated SGLang server; an async context manager.
+
+    Leaving it stops every process that was started on it, and deletes its folder.
+
+    Args:
+        profile: "mission" (8 PCIe GPUs, a 1T-parameter target) or "h200".
+        speed: Divides the simulated server's loading time, which is about 3 s at 1.
+        start_server: Start the server on entering.
+        traffic: Simulated clients that keep asking by themselves.
+        steps: Speculative steps of the first server; 0 starts it without speculation.
+        flags: Further flags of the first server.
+        env: Further variables of the first server.
+        seed: Makes noise and acceptance repeatable.
+
+    Raises:
+        DemoError: On entering: the machine cannot host it.
+    """
+
+    def __init__(
+        self,
+        *,
+        profile: str = "mission",
+        speed: float = 1.0,
+        start_server: bool = True,
+        traffic: int = 1,
+        steps: int = 5,
+        flags: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if profile not in PROFILES:
+            raise DemoError(
+                f"There is no demo profile {profile!r}", remedy=f"Use one of: {', '.join(PROFILES)}."
+            )
+        self.profile, self.steps = profile, steps
+        self.demo_id = uuid.uuid4().hex
+        self.server_port = 0
+        self._start_server = start_server
+        self._flags = tuple(flags)
+        self._settings = {
+            "SPECTTUI_DEMO_PROFILE": profile,
+            "SPECTTUI_DEMO_SPEED": str(speed),
+            "SPECTTUI_DEMO_TRAFFIC": str(traffic),
+            **({} if seed is None else {"SPECTTUI_DEMO_SEED": str(seed)}),
+        }
+        self._env = dict(env or {})
+        self._scratch: Scratch | None = None
+        self._ssh: DemoSSHServer | None = None
+
+    async def __aenter__(self) -> Self:
+        if not sys.platform.startswith("linux"):
+            raise DemoError(
+                "The demo host needs Linux",
+                cause=f"It runs real processes and reads /proc, which {sys.platform} does not have.",
+                remedy="Run the demo on a Linux machine or in a container.",
+            )
+        try:
+            await self._set_up()
+        except OSError as error:
+            await self._tear_down()
+            raise DemoError(
+                "The demo host could not be set up",
+                cause=str(error),
+                remedy="Check that the temporary folder is writable and may hold programs (TMPDIR sets it).",
+            ) from error
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._tear_down()
+
+    @property
+    def scratch(self) -> Scratch:
+        """The folder with everything."""
+        assert self._scratch is not None
+        return self._scratch
+
+    @property
+    def ssh(self) -> DemoSSHServer:
+        """The SSH server."""
+        assert self._ssh is not None
+        return self._ssh
+
+    @property
+    def port(self) -> int:
+        """The SSH server's port on 127.0.0.1."""
+        return self.ssh.port
+
+    @property
+    def username(self) -> str:
+        """Who may log in."""
+        return _USERNAME
+
+    @property
+    def home(self) -> Path:
+        """The login's home folder."""
+        return self.scratch.home
+
+    @property
+    def client_key_path(self) -> Path:
+        """The private key that may log in."""
+        return self.scratch.root / "client_key"
+
+    @property
+    def known_hosts_path(self) -> Path:
+        """A known_hosts file with the host's key."""
+        return self.scratch.root / "known_hosts"
+
+    @property
+    def worker_path(self) -> Path:
+        """The worker file that runs by default (with overlap)."""
+        return self.scratch.worker_path()
+
+    @property
+    def log_path(self) -> Path:
+        """The first server's log."""
+        return self.scratch.log_path
+
+    @property
+    def server_argv(self) -> tuple[str, ...]:
+        """The first server's command line."""
+        ranks = PROFILES[self.profile].gpu_count
+        argv = ["python3", "-m", "sglang.launch_server", "--model-path", str(self.scratch.target_path)]
+        argv += ["--host", "127.0.0.1", "--port", str(self.server_port), "--tp", str(ranks)]
+        argv += ["--trust-remote-code", "--mem-fraction-static", "0.85", "--enable-metrics"]
+        if self.steps:
+            argv += ["--speculative-algorithm", "EAGLE3"]
+            argv += ["--speculative-draft-model-path", str(self.scratch.draft_path)]
+            argv += ["--speculative-num-steps", str(self.steps), "--speculative-eagle-topk", "1"]
+            argv += ["--speculative-num-draft-tokens", str(self.steps + 1)]
+        return (*argv, *self._flags)
+
+    @property
+    def server_env(self) -> dict[str, str]:
+        """The first server's whole environment."""
+        return {
+            **self._login_env(),
+            "PYTHONPATH": str(self.scratch.site),
+            "SPECTTUI_DEMO_OWNER": owner_variable(),
+            **self._env,
+        }
+
+    def demo_target(self) -> DemoTarget:
+        """How to log in."""
+        return DemoTarget("127.0.0.1", self.port, self.username, self.client_key_path, self.known_hosts_path)
+
+    def kill_connections(self) -> None:
+        """Cut every SSH connection at once."""
+        self.ssh.kill_connections()
+
+    def refuse_logins(self, duration_s: float) -> None:
+        """Drop new SSH connections for so many seconds; 0 lets them in again."""
+        self.ssh.refuse(duration_s)
+
+    def start_server(self) -> None:
+        """Start the simulated server, detached, with its output appended to `log_path`."""
+        with self.log_path.open("ab") as log:
+            subprocess.run(
+                ["/bin/sh", "-c", '"$@" &', "sh", *self.server_argv],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.server_env,
+                cwd=self.home,
+                start_new_session=True,
+                check=True,
+            )
+
+    async def wait_ready(self, timeout_s: float = 30.0) -> None:
+        """Wait until the first simulated server answers and has warmed up.
+
+        Raises:
+            DemoError: It does not within `timeout_s` seconds; the cause holds the end of its log.
+        """
+        deadline = time.monotonic() + timeout_s
+        while not (self._warmed_up() and await asyncio.to_thread(_answers, self.server_port)):
+            if time.monotonic() > deadline:
+                raise DemoError(
+                    "The simulated server did not come up",
+                    cause=self._log_text()[-2000:],
+                    remedy="Start the demo again; if it happens twice, please report it with this text.",
+                )
+            await asyncio.sleep(_READY_POLL_S)
+
+    def _log_text(self) -> str:
+        return self.log_path.read_text(encoding="utf-8", errors="replace")
+
+    def _warmed_up(self) -> bool:
+        return self.log_path.exists() and _READY in self._log_text()
+
+    async def _set_up(self) -> None:
+        self._scratch = Scratch(PROFILES[self.profile])
+        self._scratch.fill()
+        self.server_port = _free_port()
+        key = asyncssh.generate_private_key("ssh-ed25519")
+        self._ssh = DemoSSHServer(self.username, key, self._login_env(), self.home)
+        await self._ssh.start()
+        self._write_keys(key)
+        if self._start_server:
+            self.start_server()
+
+    async def _tear_down(self) -> None:
+        if self._ssh is not None:
+            await self._ssh.stop()
+        await kill_marked(self.demo_id)
+        if self._scratch is not None:
+            self._scratch.remove()
+
+    def _login_env(self) -> dict[str, str]:
+        return {**login_environment(self.scratch, self.username, self.demo_id), **self._settings}
+
+    def _write_keys(self, key: asyncssh.SSHKey) -> None:
+        _write_private(self.client_key_path, key.export_private_key())
+        host_key = self.ssh.host_key.export_public_key().decode().strip()
+        self.known_hosts_path.write_text(f"[127.0.0.1]:{self.port} {host_key}\n", encoding="utf-8")
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _free_port() -> int:
+    """A port on loopback that nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/v1/models")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,1 @@
+"""What is copied to the demo host: a simulated SGLang and its nvidia-smi. Standard library only."""

@@ -1,0 +1,1 @@
+"""Programs of the demo host that are not part of the server."""

@@ -1,0 +1,1 @@
+"""The machinery behind the simulation; the real package has nothing like it."""

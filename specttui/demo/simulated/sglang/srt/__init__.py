@@ -1,0 +1,1 @@
+"""The simulated runtime, laid out as the real one is."""

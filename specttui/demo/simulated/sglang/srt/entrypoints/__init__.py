@@ -1,0 +1,1 @@
+"""What faces the outside: the launcher and the HTTP server."""

@@ -1,0 +1,1 @@
+"""Speculative decoding: the workers that the probe goes into."""
