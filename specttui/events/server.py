@@ -178,11 +178,15 @@ class ServerStarting(Event):
 
 
 class ServerProgress(Event):
-    """A step of start-up. `done` of `total` where known; `eta_s` is the rest of the whole start-up."""
+    """A step of start-up. `done` of `total` items of the phase where known.
+
+    `fraction` (0 to 1) and `eta_s` are about the whole start-up, None without earlier starts to learn from.
+    """
 
     kind: Literal["server_progress"] = "server_progress"
     phase: str
     detail: str = ""
+    fraction: float | None = None
     done: int | None = None
     total: int | None = None
     elapsed_s: float | None = None

@@ -104,9 +104,7 @@ class FailureGatherer:
             self._usage.take(body)
         elif "NCCL WARN" in body:
             self._nccl_warnings.append(body[:500])
-        elif LINE_HINT.search(body[:_HINT_TEXT]):
-            self._single_line(line, found)
-        elif not line.stamped and _ORPHAN.match(body):
+        elif not (LINE_HINT.search(body[:_HINT_TEXT]) and self._single_line(line, found)):
             self._orphan(line)
         if self._chorus is not None and self._chorus.tired():
             self._end_chorus(found)
@@ -122,10 +120,10 @@ class FailureGatherer:
         scope = before or (self._previous if "Exception in" in self._previous else "")
         self._blocks[key] = TracebackBlock(scope, line.rank, line.stamp, self._position.phase(line.rank))
 
-    def _single_line(self, line: Prefixed, found: list[FailureSeen]) -> None:
+    def _single_line(self, line: Prefixed, found: list[FailureSeen]) -> bool:
         match = matching(LINE_RULES, line.body)
         if match is None:
-            return
+            return False
         rule, groups = match
         failure = from_line(rule, groups, line)
         if not rule.per_rank:
@@ -136,8 +134,11 @@ class FailureGatherer:
         else:
             self._end_chorus(found)
             self._chorus = RankChorus(rule, failure)
+        return True
 
     def _orphan(self, line: Prefixed) -> None:
+        if line.stamped or not _ORPHAN.match(line.body):
+            return
         block = TracebackBlock("", line.rank, line.stamp, self._position.phase(line.rank))
         if matching(TRACEBACK_RULES, line.body) and block.take(line.body):
             self._blocks[line.rank] = block

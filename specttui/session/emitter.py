@@ -55,7 +55,7 @@ class Emitter:
         """Call `listener` with every envelope from now on, after the state has taken it."""
         self._listeners.append(listener)
 
-    def emit(self, event: Event) -> Envelope:
+    def emit(self, event: Event) -> None:
         """Make one event true."""
         envelope = Envelope.model_construct(
             v=EVENTS_VERSION,
@@ -69,4 +69,3 @@ class Emitter:
         self.state.apply(envelope)
         for listener in self._listeners:
             listener(envelope)
-        return envelope

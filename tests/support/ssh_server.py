@@ -8,6 +8,7 @@ import os
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import asyncssh
 
@@ -22,11 +23,12 @@ class SshServer:
         password: Also lets in whoever knows it.
         challenges: Rounds of keyboard-interactive login: each a tuple of (prompt, echo, right answer).
         shell: Program that plays the login shell.
-        max_sessions: Channels it allows on one connection; None for any number.
         exec_allowed: False for an account that may only transfer files: commands end at once, unrun.
         start_up_text: What the shell's start-up files print, on both outputs, before every command.
         host_key: Its host key; a new one unless given.
         port: Where to listen on 127.0.0.1; 0 for any.
+
+    `logins` counts those that succeeded; `most_commands` is how many commands ran at a time, at most.
     """
 
     folder: Path
@@ -34,14 +36,13 @@ class SshServer:
     password: str | None = None
     challenges: tuple[tuple[tuple[str, bool, str], ...], ...] = ()
     shell: str = "/bin/sh"
-    max_sessions: int | None = None
     exec_allowed: bool = True
     start_up_text: bytes = b""
     host_key: asyncssh.SSHKey = field(default_factory=lambda: asyncssh.generate_private_key("ssh-ed25519"))
     port: int = 0
     logins: int = 0
-    sessions: int = 0
-    most_sessions: int = 0
+    commands: int = 0
+    most_commands: int = 0
     connections: list[asyncssh.SSHServerConnection] = field(default_factory=list)
 
     @property
@@ -53,7 +54,7 @@ class SshServer:
         """The line of known_hosts that trusts it."""
         return f"[127.0.0.1]:{self.port} {self.host_key.export_public_key().decode()}"
 
-    async def __aenter__(self) -> SshServer:
+    async def __aenter__(self) -> Self:
         self.home.mkdir(parents=True, exist_ok=True)
         await self.listen()
         return self
@@ -92,6 +93,14 @@ class SshServer:
         self.connections.clear()
 
     async def _serve(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        self.commands += 1
+        self.most_commands = max(self.most_commands, self.commands)
+        try:
+            await self._run(process)
+        finally:
+            self.commands -= 1
+
+    async def _run(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
         if not self.exec_allowed:
             process.exit(1)
             return

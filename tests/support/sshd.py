@@ -1,4 +1,4 @@
-"""A real OpenSSH server on loopback: every connection is handed to `sshd -i`, so that no port can be taken."""
+"""A real OpenSSH server on loopback: each connection is handed to `sshd -i`, so no port can be taken."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import subprocess
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -86,7 +87,7 @@ class Sshd:
         kind, data, *_ = self.host_key.with_suffix(".pub").read_text().split()
         return f"[127.0.0.1]:{self.port} {kind} {data}\n"
 
-    def __enter__(self) -> Sshd:
+    def __enter__(self) -> Self:
         self._sshd = find_sshd()
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
@@ -124,7 +125,7 @@ class Sshd:
         return len(self._children)
 
     def _signal(self, child: subprocess.Popen[bytes], number: int) -> None:
-        """To the server process and those it forked; commands have sessions of their own and are not meant."""
+        """To the server process and those it forked; commands have sessions of their own."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, number)
 

@@ -1,0 +1,152 @@
+"""The channels of one SSH connection: few at a time, the rest wait, refusals are met with patience."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncssh
+
+from specttui.errors import ConnectionLostError, RemoteCommandError
+from specttui.host.login import Login
+
+_RETRY_S = 0.25
+_MAX_LONE_REFUSALS = 8
+_CLOSE_S = 5.0
+_SEND_FAILED = 0xFFFFFFFF  # asyncssh's code for a channel that opened and whose command was refused
+
+
+class NotStartedError(ConnectionLostError):
+    """The connection was gone before the command was sent: it did not run."""
+
+
+class Channels:
+    """Opens channels for commands.
+
+    At most `limit` are open; one of them is kept free of commands that go on, so that short ones always get
+    through. A server that allows fewer (MaxSessions) refuses: the limit is lowered, and the command waits.
+
+    Args:
+        ssh: The logged-in connection.
+        login: Knows when and why the connection is lost.
+        host: The host's name for messages.
+        limit: Channels at a time.
+    """
+
+    def __init__(self, ssh: asyncssh.SSHClientConnection, login: Login, host: str, limit: int) -> None:
+        self._ssh = ssh
+        self._login = login
+        self._host = host
+        self._limit = limit
+        self._taken = 0
+        self._streams = 0
+        self._open = 0
+        self._changed = asyncio.Event()
+
+    @property
+    def limit(self) -> int:
+        """Channels that are opened at a time, as far as the server was found to allow them."""
+        return self._limit
+
+    @asynccontextmanager
+    async def command(
+        self, line: str, *, goes_on: bool = False
+    ) -> AsyncIterator[asyncssh.SSHClientProcess[bytes]]:
+        """Run a login shell's line on a channel of its own; leaving closes the channel.
+
+        Args:
+            line: What the login shell is given.
+            goes_on: The command does not end by itself.
+
+        Raises:
+            ConnectionLostError: The connection is gone.
+            RemoteCommandError: The server refuses to open a channel or to run commands.
+        """
+        async with self._slot(goes_on=goes_on):
+            process = await self._start(line, goes_on=goes_on)
+            self._open += 1
+            try:
+                yield process
+            finally:
+                self._open -= 1
+                process.close()
+                await self._closed(process)
+
+    @asynccontextmanager
+    async def _slot(self, *, goes_on: bool) -> AsyncIterator[None]:
+        while self._taken >= self._limit or (goes_on and self._streams >= max(1, self._limit - 1)):
+            await self._wait_for_change(None)
+        self._taken += 1
+        self._streams += goes_on
+        try:
+            yield
+        finally:
+            self._taken -= 1
+            self._streams -= goes_on
+            self._changed.set()
+
+    async def _wait_for_change(self, seconds: float | None) -> None:
+        """Wait until a channel was given back, or for so long."""
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+    async def _start(self, line: str, *, goes_on: bool) -> asyncssh.SSHClientProcess[bytes]:
+        lone_refusals = 0
+        while True:
+            if self._login.lost.is_set():
+                raise NotStartedError(
+                    f"There is no connection to {self._host}",
+                    cause=self._login.lost_cause or "It was closed. The command was not started.",
+                    remedy="Wait for the reconnect, or connect again.",
+                )
+            try:
+                return await self._ssh.create_process(
+                    line,
+                    encoding=None,
+                    request_pty=False,
+                    stderr=asyncssh.DEVNULL if goes_on else asyncssh.PIPE,
+                )
+            except asyncssh.ChannelOpenError as error:
+                lone_refusals += self._open == 0
+                self._judge_refusal(error, lone_refusals)
+            await self._wait_for_change(_RETRY_S)
+
+    def _judge_refusal(self, error: asyncssh.ChannelOpenError, lone_refusals: int) -> None:
+        """Decide whether to wait after a refusal, or to give up by raising."""
+        if self._login.lost.is_set():
+            raise self.lost_error() from error
+        if error.code == _SEND_FAILED:
+            raise RemoteCommandError(
+                f"{self._host} does not run commands for this account",
+                cause=error.reason,
+                remedy="Ask for an account with a shell; one for file transfer alone is not enough.",
+            ) from error
+        if lone_refusals > _MAX_LONE_REFUSALS:
+            raise RemoteCommandError(
+                f"{self._host} refuses to open a session",
+                cause=error.reason,
+                remedy="Check MaxSessions in the server's sshd_config (2 or more), and its load.",
+            ) from error
+        if self._open >= 2:
+            self._limit = min(self._limit, self._open)
+
+    async def _closed(self, process: asyncssh.SSHClientProcess[bytes]) -> None:
+        """Wait for the server's word that the channel is closed: only then does it count as free there."""
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await process.wait_closed()
+        except TimeoutError:
+            return
+
+    def lost_error(self) -> ConnectionLostError:
+        """The error for a command that was under way when the connection broke."""
+        return ConnectionLostError(
+            f"The connection to {self._host} was lost",
+            cause=f"{self._login.lost_cause or 'It was closed.'} The command may or may not have run.",
+            remedy="Wait for the reconnect, then look at what the command left.",
+        )

@@ -1,0 +1,195 @@
+"""Runs one step on a guarded file on the host and reads its answer, or says what kept it from being done."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import resources
+
+from specttui.errors import RemoteCommandError, WorkerFileChangedError, WorkerFileError
+from specttui.host.remote import Remote
+
+_SCRIPT = resources.files("specttui.host").joinpath("guarded_file.sh").read_text("utf-8")
+_FAILED = 10
+_TIMEOUT_S = 60.0
+
+_OS_REASONS = (
+    ("No space left", "The disk is full.", "Free some space on the host, then try again."),
+    ("quota", "The disk quota is used up.", "Free some space on the host, then try again."),
+    ("File too large", "The account's limit on file sizes is reached.", "Raise it (ulimit -f)."),
+    (
+        "Read-only file system",
+        "The file is on a read-only file system.",
+        "Use an installation that can be written to; for a container, one in a writable layer or volume.",
+    ),
+    (
+        "Operation not permitted",
+        "The host forbids it: the file may be immutable.",
+        "Look at it with lsattr; an administrator can lift it with chattr -i.",
+    ),
+    (
+        "denied",
+        "This account may not write there.",
+        "Connect as the owner of the installation, or ask for write permission on the folder.",
+    ),
+)
+_UNTOUCHED = "It was left as it was."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A step's records in order, and the raw bytes after them."""
+
+    records: list[tuple[str, str]] = field(default_factory=list)
+    data: bytes = b""
+
+    def __getitem__(self, name: str) -> str:
+        """The first record of a name; empty if there is none."""
+        return next((value for key, value in self.records if key == name), "")
+
+    def all(self, name: str) -> Iterator[str]:
+        """Every record of a name."""
+        return (value for key, value in self.records if key == name)
+
+    @classmethod
+    def parse(cls, output: bytes) -> Answer:
+        """Read `name=value` records ended by NUL; after `data=` come raw bytes."""
+        answer: list[tuple[str, str]] = []
+        rest = output
+        while rest:
+            record, _, rest = rest.partition(b"\0")
+            name, _, value = record.decode("utf-8", "surrogateescape").partition("=")
+            if name == "data":
+                return cls(answer, rest)
+            answer.append((name, value))
+        return cls(answer)
+
+
+async def take(
+    remote: Remote,
+    step: str,
+    path: str,
+    session_id: str,
+    *arguments: str,
+    stdin: bytes = b"",
+    take_over: bool = False,
+) -> Answer:
+    """Take one step; see guarded_file.sh for what each does.
+
+    Raises:
+        WorkerFileChangedError: The file is not what it was read as.
+        WorkerFileError: The step could not be done; the file was left as it was.
+        ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
+    """
+    common = (step, path, session_id, f"{_this_machine()} {os.getpid()}", "yes" if take_over else "no")
+    result = await remote.run(
+        ["sh", "-c", _SCRIPT, "sh", *common, *arguments], stdin=stdin, timeout_s=_TIMEOUT_S
+    )
+    answer = Answer.parse(result.stdout)
+    complaint = result.stderr.decode("utf-8", "replace").strip()
+    if result.exit_status == _FAILED and answer["error"]:
+        if answer["error"] == "locked" and not take_over and _ended(answer["who"]):
+            return await take(remote, step, path, session_id, *arguments, stdin=stdin, take_over=True)
+        raise _error(answer, path, complaint)
+    if not result.ok:
+        raise RemoteCommandError(
+            f"A step on {path} failed on {remote.name}",
+            cause=complaint or f"{step}: exit status {result.exit_status}",
+            remedy="Check that the host has sh, stat, dd, mv and sha256sum.",
+        )
+    return answer
+
+
+def _this_machine() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        user = str(os.getuid())
+    return f"{user}@{platform.node()}"
+
+
+def _ended(who: str) -> bool:
+    """Whether the lock's owner was a process of this user on this machine, and is no more."""
+    machine, _, pid = who.rpartition(" ")
+    if machine != _this_machine() or not pid.isdigit() or sys.platform == "win32":
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _error(answer: Answer, path: str, complaint: str) -> WorkerFileError:
+    code, detail = answer["error"], answer["detail"]
+    if code == "changed":
+        return WorkerFileChangedError(
+            f"{path} was changed by somebody else",
+            cause=f"It now hashes to {detail}, which is not what was read. Nothing was written.",
+            remedy="Read it again and look at the difference before patching.",
+        )
+    if code == "gone":
+        return WorkerFileChangedError(
+            f"{path} does not exist any more" if detail != path else f"{path} does not exist",
+            cause="It may have been moved, or its package upgraded or removed. Nothing was written.",
+            remedy="Find the server's files again; a copy of the original is in the session folder.",
+        )
+    if code == "locked":
+        return _locked(answer, path)
+    if code in {"write", "owner"}:
+        return _not_written(code, path, detail, complaint)
+    cause, remedy = _plain(code, detail)
+    return WorkerFileError(f"{path} cannot be used", cause=f"{cause} {_UNTOUCHED}", remedy=remedy)
+
+
+def _locked(answer: Answer, path: str) -> WorkerFileError:
+    who = answer["who"].rpartition(" ")[0] or "somebody"
+    return WorkerFileError(
+        f"Another session is working on {path}",
+        cause=(
+            f"Session {answer['owner'] or 'unknown'} of {who} gave a sign of life {answer['age_s']} s ago. "
+            f"{_UNTOUCHED}"
+        ),
+        remedy="Close that session, or wait two minutes if it died.",
+    )
+
+
+def _not_written(code: str, path: str, detail: str, complaint: str) -> WorkerFileError:
+    title = f"{path} cannot be written"
+    if code == "owner":
+        return WorkerFileError(
+            title,
+            cause=f"A new file could not be given its owner and mode ({detail}). {_UNTOUCHED}",
+            remedy="Connect as the owner of the installation.",
+        )
+    for words, cause, remedy in _OS_REASONS:
+        if words in complaint:
+            return WorkerFileError(title, cause=f"{cause} {_UNTOUCHED}", remedy=remedy)
+    return WorkerFileError(
+        title, cause=f"{complaint} {_UNTOUCHED}".strip(), remedy="Try to write beside it by hand on the host."
+    )
+
+
+def _plain(code: str, detail: str) -> tuple[str, str]:
+    return {
+        "not_a_file": ("It is not a regular file.", "Name a file."),
+        "unreadable": ("This account may not read it.", "Connect as an account that may."),
+        "too_big": (f"It has {detail} bytes; more than 16 MiB are not edited.", "Name the right file."),
+        "no_sha": ("The host has no tool for SHA-256.", "Install coreutils, perl or openssl on the host."),
+        "backup_differs": (
+            f"The backup {detail} of this session holds something else.",
+            "Look at the backup, move it away, then back up again.",
+        ),
+        "no_backup": (f"The backup {detail} is missing or damaged.", "Back up again before patching."),
+        "cut_short": ("The new contents did not arrive whole.", "Try again."),
+        "read_back": (
+            f"After writing it hashes to {detail}: somebody else wrote at the same time.",
+            "Read it again and look at the difference.",
+        ),
+    }.get(code, (f"{code}: {detail}", "Report this as a bug."))

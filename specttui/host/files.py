@@ -1,0 +1,295 @@
+"""Guarded files: remote files that are only ever replaced whole, after a backup, and can be restored."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from specttui.errors import WorkerFileChangedError, WorkerFileError
+from specttui.host import file_steps
+from specttui.host.file_records import Backup, FileContents, Replaced
+from specttui.host.file_steps import Answer
+from specttui.host.leftovers import FileLeftover, Surroundings
+from specttui.host.remote import Remote
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}\Z")
+
+
+class GuardedFile:
+    """One remote file under guard.
+
+    The rules: read and hash; back up beside the file and locally; write the new contents into a temporary
+    file beside it, with the same owner and mode, synced; check that the file still hashes as read; rename;
+    read back. So at every instant the file is the original or the complete new contents, whatever breaks.
+    An advisory lock in the host's cache folder keeps a second session from writing; it is taken by `back_up`
+    and `replace`, and must be renewed by `heartbeat` within two minutes.
+
+    Args:
+        remote: The host.
+        path: The file; links are followed.
+        session_id: Letters, digits, dash and underscore; names backups, temporary files and the lock.
+        local_folder: Where the local copy of the original goes.
+
+    Raises:
+        WorkerFileError: The session id cannot be part of a file name.
+    """
+
+    def __init__(self, remote: Remote, path: str, session_id: str, local_folder: Path) -> None:
+        if not _SESSION_ID.match(session_id):
+            raise WorkerFileError(
+                "A session's name cannot be used in file names",
+                cause=repr(session_id),
+                remedy="Use letters, digits, dash and underscore, at most 80.",
+            )
+        self._remote = remote
+        self._path = path
+        self._session_id = session_id
+        self._local_folder = local_folder
+        self._backup: Backup | None = None
+        self._written: set[str] = set()
+
+    @property
+    def backup(self) -> Backup | None:
+        """This session's backup, once made."""
+        return self._backup
+
+    async def read(self) -> FileContents:
+        """Read the file with its owner, mode and hash; changes nothing.
+
+        Raises:
+            WorkerFileError: It cannot be read.
+            WorkerFileChangedError: It is not there, or was written to while it was read.
+        """
+        answer = await self._take("read")
+        if _sha256(answer.data) != answer["sha256"]:
+            raise WorkerFileChangedError(
+                f"{self._path} was changed while it was read",
+                cause="Its hash and its bytes do not match.",
+                remedy="Wait until whoever writes it is done, then try again.",
+            )
+        return FileContents(
+            path=self._path,
+            resolved_path=answer["resolved"],
+            data=answer.data,
+            sha256=answer["sha256"],
+            uid=int(answer["uid"]),
+            gid=int(answer["gid"]),
+            owner=answer["owner"],
+            mode=int(answer["mode"], 8),
+            mtime_s=int(answer["mtime_s"]),
+            links=int(answer["links"]),
+            writable=answer["writable"] == "yes",
+            folder_writable=answer["folder_writable"] == "yes",
+        )
+
+    async def back_up(self, contents: FileContents | None = None) -> Backup:
+        """Copy the original beside itself and into the local folder; what is backed up already stays.
+
+        Args:
+            contents: What was read before, to save reading it again. An original that is not the one backed
+                up (its package was upgraded) gets a backup of its own.
+
+        Raises:
+            WorkerFileChangedError: The file is not what was read.
+            WorkerFileError: The copy cannot be made, or another session holds the lock.
+            OSError: The local folder cannot be written.
+        """
+        if self._backup and (contents is None or contents.sha256 in {self._backup.sha256, *self._written}):
+            return self._backup
+        contents = contents or await self.read()
+        local = await asyncio.to_thread(self._keep_locally, contents.data, contents.sha256)
+        answer = await self._take("back_up", contents.sha256)
+        self._backup = Backup(answer["backup"], str(local), contents.sha256)
+        return self._backup
+
+    async def replace(self, new: bytes, expected_sha256: str) -> Replaced:
+        """Put new contents in place; needs a backup of this session. Safe to repeat after a lost answer.
+
+        Args:
+            new: The complete new contents.
+            expected_sha256: What the file must hash to at the moment of replacing.
+
+        Raises:
+            WorkerFileChangedError: The file is something else by now, or gone; nothing was written.
+            WorkerFileError: It cannot be written, or there is no backup; nothing was written.
+            ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
+        """
+        if not self._backup:
+            raise WorkerFileError(
+                f"{self._path} was not backed up",
+                cause="Nothing is written without a backup.",
+                remedy="Back it up first.",
+            )
+        return await self._replace(new, expected_sha256, self._backup.sha256, self._backup.remote_path)
+
+    async def restore(
+        self,
+        original: bytes | None = None,
+        *,
+        expected_sha256: str | None = None,
+        take_over: bool = False,
+    ) -> Replaced:
+        """Bring the original back, from this session's backup or from what a dead one left on the host.
+
+        Removes backups, temporary files, records and the lock once the original is proved to be in place.
+
+        Args:
+            original: The original, where the caller can prove it (from the block's own hash).
+            expected_sha256: What the file is taken to hash to; otherwise only contents that a session noted
+                are replaced.
+            take_over: Restore even though another session holds the lock and seems alive.
+
+        Raises:
+            WorkerFileChangedError: The file holds what no session put there; nothing was written.
+            WorkerFileError: No original is known, or it cannot be written; nothing was written.
+            ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
+        """
+        around = await self.surroundings()
+        original_sha256 = self._original_sha256(around, original, expected_sha256)
+        if around.sha256 != original_sha256:
+            if original is None:
+                original = await self._original(around, original_sha256)
+            backups = around.backups(original_sha256)
+            await self._replace(
+                original,
+                around.sha256,
+                original_sha256,
+                backups[0].path if backups else "",
+                modified_s=str(backups[0].mtime_s) if backups else "",
+                take_over=take_over,
+            )
+        answer = await self._take("clean", original_sha256, take_over=take_over)
+        self._backup = None
+        return Replaced(original_sha256, int(answer["bytecode_left"]))
+
+    async def adopt(self, backup: FileLeftover) -> Backup:
+        """Go on with a dead session's backup as this session's own.
+
+        Raises:
+            WorkerFileError: It cannot be read, or is not what it was.
+            OSError: The local folder cannot be written.
+        """
+        data = await self._fetch(backup.path, backup.sha256)
+        local = await asyncio.to_thread(self._keep_locally, data, backup.sha256)
+        self._backup = Backup(backup.path, str(local), backup.sha256)
+        return self._backup
+
+    async def surroundings(self) -> Surroundings:
+        """What the file hashes to now, and all that sessions left around it; changes nothing."""
+        return Surroundings.parse(await self._take("inspect"))
+
+    async def leftovers(self) -> list[FileLeftover]:
+        """What other sessions left for this file: backups, temporary files, records, a lock."""
+        around = await self.surroundings()
+        return [left for left in around.leftovers if left.session_id != self._session_id]
+
+    async def remove_pycache(self) -> int:
+        """Remove the module's own compiled files; gives how many could not be removed."""
+        return int((await self._take("bytecode"))["bytecode_left"])
+
+    async def heartbeat(self) -> None:
+        """Renew the lock: to be called at least every minute while the file is patched.
+
+        Raises:
+            WorkerFileError: Another session has taken the lock over.
+        """
+        await self._take("beat")
+
+    async def release(self) -> None:
+        """Give the lock back, if it is ours."""
+        await self._take("release")
+
+    async def _take(self, step: str, *arguments: str, stdin: bytes = b"", take_over: bool = False) -> Answer:
+        return await file_steps.take(
+            self._remote, step, self._path, self._session_id, *arguments, stdin=stdin, take_over=take_over
+        )
+
+    async def _replace(
+        self,
+        new: bytes,
+        expected_sha256: str,
+        original_sha256: str,
+        backup_path: str,
+        *,
+        modified_s: str = "",
+        take_over: bool = False,
+    ) -> Replaced:
+        arguments = (expected_sha256, _sha256(new), original_sha256, backup_path, modified_s)
+        self._written.add(arguments[1])  # also when the answer is lost: it may be in place
+        answer = await self._take("replace", *arguments, stdin=new, take_over=take_over)
+        return Replaced(answer["sha256"], int(answer["bytecode_left"]))
+
+    def _original_sha256(self, around: Surroundings, original: bytes | None, expected: str | None) -> str:
+        """Which contents to bring back, and whether what is there now may be replaced by them."""
+        given = _sha256(original) if original is not None else ""
+        if expected is None or around.sha256 == expected:
+            if given and expected:
+                return given
+            known = self._known_original(around)
+            if known and given in {"", known}:
+                return known
+        raise WorkerFileChangedError(
+            f"{self._path} is not what a session put there",
+            cause=f"It hashes to {around.sha256 or 'nothing: it is gone'}. Nothing was written.",
+            remedy="Compare it with the backup beside it or in the session folder, and decide by hand.",
+        )
+
+    def _known_original(self, around: Surroundings) -> str:
+        """The original behind what is there now: from the records, this session, or an equal backup."""
+        noted = around.original_of(around.sha256)
+        if noted:
+            return noted
+        if self._backup and around.sha256 in self._written:
+            return self._backup.sha256
+        return around.sha256 if around.backups(around.sha256) else ""
+
+    async def _original(self, around: Surroundings, sha256: str) -> bytes:
+        """The original's bytes: the local copy, else the backup on the host."""
+        local = self._local_path(sha256)
+        data = await asyncio.to_thread(_read_if_there, local)
+        if data is not None and _sha256(data) == sha256:
+            return data
+        backups = around.backups(sha256)
+        if backups:
+            return await self._fetch(backups[0].path, sha256)
+        raise WorkerFileError(
+            f"The original of {self._path} is not known",
+            cause=f"No backup on the host or in {self._local_folder} hashes to {sha256}.",
+            remedy="Reinstall the package that the file belongs to.",
+        )
+
+    async def _fetch(self, backup_path: str, sha256: str) -> bytes:
+        answer = await self._take("fetch", backup_path)
+        if _sha256(answer.data) != sha256:
+            raise WorkerFileError(
+                f"The backup {backup_path} is damaged",
+                cause=f"It does not hash to {sha256}.",
+                remedy="Reinstall the package that the file belongs to.",
+            )
+        return answer.data
+
+    def _local_path(self, sha256: str) -> Path:
+        return self._local_folder / f"{Path(self._path).name}.{sha256[:16]}.orig"
+
+    def _keep_locally(self, data: bytes, sha256: str) -> Path:
+        """Write the local copy, whole or not at all, for nobody else to read."""
+        self._local_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._local_path(sha256)
+        partial = path.with_suffix(".partial")
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        return path
+
+
+def _read_if_there(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

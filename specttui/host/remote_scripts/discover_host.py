@@ -1,0 +1,44 @@
+"""Look for SGLang servers and say all that can be seen of them and of the host. Runs on the host."""
+# Runs on Python 3.6.
+
+import os
+import traceback
+
+from specttui.host.remote_scripts import host_gpus, launchers, procfs, server_facts
+
+
+def _server(
+    table: "dict[int, procfs.Process]", launcher: launchers.Launcher, failures: "list[str]"
+) -> "list[object]":
+    """One server's facts; a server that ends while it is looked at, or a surprise, costs only itself."""
+    try:
+        return [server_facts.collect(table, launcher.pid, launcher.known)]
+    except Exception:  # noqa: BLE001 - one odd process must not hide the others
+        failures.append(f"process {launcher.pid}: {traceback.format_exc(limit=-1)[-600:]}")
+        return []
+
+
+def main(parameters: "dict[str, object]") -> "dict[str, object]":
+    """The facts as one JSON value.
+
+    Args:
+        parameters: None are needed.
+    """
+    del parameters
+    if not os.path.isdir("/proc/self"):
+        return {"proc": False}
+    table = procfs.read_table()
+    found, orphans = launchers.find(table)
+    failures: list[str] = []
+    servers: list[object] = []
+    for launcher in found:
+        servers += _server(table, launcher, failures)
+    return {
+        "proc": True,
+        "user": procfs.user_name(os.geteuid()),
+        "sees_others": 1 in table,
+        "servers": servers,
+        "orphans": orphans,
+        "failures": failures,
+        "gpus": host_gpus.gpu_table(),
+    }

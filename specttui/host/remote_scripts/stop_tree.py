@@ -1,0 +1,98 @@
+"""Signal a server's processes, see which are left and who listens on its ports. Runs on the host.
+
+Processes are named by pid and start ticks, never by a pattern: a pattern would match the shell that
+carries it, and a recycled pid belongs to somebody else.
+"""
+
+import os
+import signal
+import time
+from typing import Any
+
+from specttui.host.remote_scripts import launchers, procfs, sockets
+
+_LAUNCH_SCRIPT = b"/specttui/launch-"
+
+
+def _own_session(table: "dict[int, procfs.Process]", pid: int) -> int:
+    """The session that holds nothing but this server, or 0: its own, or that of our launch script."""
+    process = table.get(pid)
+    leader = table.get(process.session) if process else None
+    if process is None or leader is None:
+        return 0
+    ours = any(_LAUNCH_SCRIPT in word for word in leader.argv)
+    return process.session if ours or leader.pid == pid else 0
+
+
+def _tree(
+    table: "dict[int, procfs.Process]", known: "list[list[int]]", sessions: "list[int]"
+) -> "list[procfs.Process]":
+    """All living processes of the server: those we know, what is below them, and its own session's."""
+    named = {(pid, ticks) for pid, ticks in known}
+    roots = [process for process in table.values() if (process.pid, process.start_ticks) in named]
+    members = [process for process in table.values() if process.session in sessions]
+    found = {process.pid: process for process in roots + members}
+    for process in procfs.descendants(table, list(found)):
+        found.setdefault(process.pid, process)
+    return sorted(found.values())
+
+
+def _send(processes: "list[procfs.Process]", number: int) -> "list[int]":
+    """Signal processes; returns those that we may not signal."""
+    denied = []
+    for process in processes:
+        try:
+            if procfs.is_alive(process.pid, process.start_ticks):
+                os.kill(process.pid, number)
+        except ProcessLookupError:
+            continue
+        except PermissionError:
+            denied.append(process.pid)
+    return denied
+
+
+def _holders(table: "dict[int, procfs.Process]", ports: "list[int]") -> "list[dict[str, Any]]":
+    holders: list[dict[str, Any]] = []
+    for listener in sockets.listeners(table):
+        if listener.port in ports:
+            process = table.get(listener.pid)
+            words = [procfs.text(word) for word in process.argv] if process else []
+            holders.append(
+                dict(
+                    listener.as_json(),
+                    start_ticks=process.start_ticks if process else 0,
+                    command=" ".join(words)[:200],
+                    is_server=launchers.is_launch_command(words),
+                )
+            )
+    return holders
+
+
+def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
+    """Send a signal, wait a little for the processes to end, and report.
+
+    Args:
+        parameters: `known` (pairs of pid and start ticks, the launcher first), `sessions`, `signal` ("TERM",
+            "KILL" or "" for none), `everyone` (or the launcher alone), `wait_s`, `ports`.
+    """
+    known, sessions = parameters["known"], list(parameters["sessions"])
+    table = procfs.read_table()
+    launcher = known[0]
+    if procfs.is_alive(*launcher):
+        sessions.append(_own_session(table, launcher[0]))
+    sessions = sorted(set(sessions) - {0})
+    tree = _tree(table, known, sessions)
+    targets = tree if parameters["everyone"] else [p for p in tree if [p.pid, p.start_ticks] == launcher]
+    denied = _send(targets, getattr(signal, "SIG" + parameters["signal"])) if parameters["signal"] else []
+    deadline = time.monotonic() + parameters["wait_s"]
+    while any(procfs.is_alive(p.pid, p.start_ticks) for p in tree) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    table = procfs.read_table()
+    alive = _tree(table, known + [[p.pid, p.start_ticks] for p in tree], sessions)
+    return {
+        "sessions": sessions,
+        "seen": [[p.pid, p.start_ticks] for p in tree],
+        "alive": [{"pid": p.pid, "start_ticks": p.start_ticks, "title": p.title} for p in alive],
+        "denied": denied,
+        "holders": _holders(table, parameters["ports"]),
+    }

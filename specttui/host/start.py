@@ -1,0 +1,129 @@
+"""Start a server: detached, from a script that stays on the host so that a person can run it too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from specttui.errors import LaunchError, ServerStartError
+from specttui.events import Launch, Manager, ServerStarting
+from specttui.host.processes import ProcessId
+from specttui.host.remote import Remote
+from specttui.host.remote_python import run_program
+from specttui.launch.redact import redact
+
+OnStart = Callable[[ServerStarting], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A server that we started.
+
+    Attributes:
+        pid: Its launcher.
+        start_ticks: When that began, in clock ticks since boot.
+        log_path: Where its output goes.
+        log_offset: Where in that file its output begins.
+        script_path: The launch script on the host.
+        exit_path: Where the launch script notes the exit status.
+        port: The port that clients will use.
+        note: Why the log is not the wanted file; "" when it is.
+    """
+
+    pid: int
+    start_ticks: int
+    log_path: str
+    log_offset: int
+    script_path: str
+    exit_path: str
+    port: int = 0
+    note: str = ""
+
+    @property
+    def tree(self) -> tuple[ProcessId, ...]:
+        """The launcher; what it starts is found when it is stopped."""
+        return (ProcessId(self.pid, self.start_ticks),)
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The port that clients use."""
+        return (self.port,) if self.port else ()
+
+    @property
+    def manager(self) -> Manager:
+        """Nobody brings it back but us."""
+        return Manager()
+
+
+async def start(
+    remote: Remote,
+    launch: Launch,
+    session_id: str,
+    on_step: OnStart,
+    *,
+    port: int = 0,
+    label: str = "",
+    now: datetime | None = None,
+) -> Started:
+    """Start a server and return at once; `wait_ready` follows it from there.
+
+    It runs in a session of its own, without a terminal, and outlives the connection. Arguments are kept word
+    for word; the environment reaches it through a file that only its user can read.
+
+    Args:
+        remote: The host.
+        launch: The full launch, secrets included.
+        session_id: For the names of the files in the host's cache folder.
+        on_step: Called once with the redacted launch.
+        port: The port that clients will use, for stopping it again.
+        label: The launch in short words, for the event.
+        now: The time, for file names and the script's title.
+
+    Raises:
+        LaunchError: The launch is empty, or belongs to a user that this account cannot become.
+        ServerStartError: It did not start; the cause is what it said.
+        ConnectionLostError: The connection broke; the server may have started.
+    """
+    if not launch.argv:
+        raise LaunchError("There is no command to start", remedy="Start the server by hand, then look again.")
+    moment = now or datetime.now(UTC)
+    parameters = {
+        "argv": list(launch.argv),
+        "env": launch.env,
+        "cwd": launch.cwd,
+        "user": launch.user,
+        "log_path": launch.log_path,
+        "name": f"{session_id}-{moment:%Y%m%dT%H%M%S%f}",
+        "title": f"Written by specttui, session {session_id}, {moment:%Y-%m-%d %H:%M:%S} UTC.",
+    }
+    answer = await run_program(remote, "start_server", parameters)
+    started = _read(answer, launch, port)
+    on_step(ServerStarting(pid=started.pid, launch=redact(launch), label=label))
+    return started
+
+
+def _read(answer: dict[str, Any], launch: Launch, port: int) -> Started:
+    if answer.get("refused"):
+        raise LaunchError(
+            f"The server runs as {launch.user}, and this account is {answer['refused']}",
+            cause="Only root can start a server as another user.",
+            remedy=f"Log in as {launch.user} or as root.",
+        )
+    if not answer["pid"]:
+        raise ServerStartError(
+            "The server did not start",
+            cause=answer["said"].strip()[-2000:],
+            remedy=f"Run the script by hand to see more: sh {answer.get('script_path', '')}",
+        )
+    return Started(
+        pid=answer["pid"],
+        start_ticks=answer["start_ticks"],
+        log_path=answer["log_path"],
+        log_offset=answer["log_offset"],
+        script_path=answer["script_path"],
+        exit_path=answer["exit_path"],
+        port=port,
+        note=answer["note"],
+    )

@@ -1,0 +1,85 @@
+"""One call of the cycle method: its marks, the spans between them, and what they come to."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple
+
+from specttui.probe.block.words import (
+    _SPECTTUI_ACCEPT,
+    _SPECTTUI_EXTEND,
+    _SPECTTUI_PHASES,
+    _SPECTTUI_PREFILL_DRAFT,
+    _SPECTTUI_VERIFY,
+)
+
+
+class _SpecttuiCycle:
+    """Filled while the worker runs, settled when its GPU work is done, used again after it is written.
+
+    `open` holds bits of the phases running now. `verify_start`, `verify_end` and `target_end` are marks of a
+    verify that is not one call (-1: none); `cut` is where a draft extend begins inside the call of verify.
+    """
+
+    __slots__ = (
+        "accepted", "batch", "clock", "copy", "counts", "cpu_ms", "cut", "cycle_ms", "decode", "events",
+        "open", "own_s", "phase_ms", "spans", "stamps", "started", "step_spans", "steps", "stream",
+        "successor", "target_end", "token", "tokens", "verify_end", "verify_start", "waiting",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.events: List[Any] = []
+        self.stamps: List[float] = []
+        self.spans: List[Tuple[int, int, int]] = []
+        self.step_spans: List[Tuple[int, int]] = []
+        self.phase_ms: List[Optional[float]] = [None] * len(_SPECTTUI_PHASES)
+        self.cpu_ms: List[Optional[float]] = [None] * len(_SPECTTUI_PHASES)
+
+    def start(self, now: float, clock: Any, batch: int) -> None:
+        """Make ready for a call that began at `now` (CPU seconds)."""
+        self.started = now
+        self.clock = clock
+        self.batch = batch
+        self.open = 0
+        self.stamps.clear()
+        self.spans.clear()
+        self.step_spans.clear()
+        self.verify_start = self.verify_end = self.target_end = self.cut = -1
+        self.decode = self.waiting = False
+        self.successor: Optional[_SpecttuiCycle] = None
+        self.counts: Optional[List[int]] = None
+        self.accepted: Optional[int] = None
+        self.steps: Optional[int] = None
+        self.tokens: Optional[int] = None
+        self.cycle_ms: Optional[float] = None
+        self.copy: Any = None
+        self.token = 0
+        self.own_s = 0.0
+        self.stream: Any = None
+
+    def end_verify(self, end: int) -> None:
+        """Close a verify that was put together from parts, at a mark."""
+        self.spans.append((_SPECTTUI_VERIFY, self.verify_start, end))
+        if -1 < self.target_end < end:
+            self.spans.append((_SPECTTUI_ACCEPT, self.target_end, end))
+        self.verify_start = -1
+        self.decode = True
+
+    def close(self) -> None:
+        """The call returned: close what is open."""
+        if self.verify_start >= 0:
+            self.end_verify(self.verify_end)
+        self.open = 0
+
+    def settle(self) -> None:
+        """Read the marks: sum the spans of each phase."""
+        clock, stamps = self.clock, self.stamps
+        between = clock.between
+        phase_ms, cpu_ms = self.phase_ms, self.cpu_ms
+        for index in range(len(phase_ms)):
+            phase_ms[index] = cpu_ms[index] = None
+        for phase, start, end in self.spans:
+            if phase == _SPECTTUI_EXTEND and not self.decode:
+                phase = _SPECTTUI_PREFILL_DRAFT  # noqa: PLW2901 - one method serves both
+            phase_ms[phase] = (phase_ms[phase] or 0.0) + between(self, start, end)
+            cpu_ms[phase] = (cpu_ms[phase] or 0.0) + (stamps[end] - stamps[start]) * 1e3
+        self.cycle_ms = clock.period(self)

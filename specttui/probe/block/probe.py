@@ -1,0 +1,225 @@
+"""The probe of one worker class: begins and ends cycles, reads them back late, and gives up on any error."""
+
+from __future__ import annotations
+
+from collections import deque
+from time import perf_counter
+from typing import Any, Deque, Dict, List, Optional
+
+from specttui.probe.block.acceptance import _SpecttuiAcceptance
+from specttui.probe.block.binding import _specttui_bind_copy, _SpecttuiBinding
+from specttui.probe.block.clocks import _specttui_clock, _SpecttuiWallClock
+from specttui.probe.block.control import _SpecttuiControl
+from specttui.probe.block.cycle import _SpecttuiCycle
+from specttui.probe.block.figures import _specttui_head, _specttui_line, _SpecttuiFigures
+from specttui.probe.block.hooks import _specttui_around, _SpecttuiHooks
+from specttui.probe.block.steps import (
+    _specttui_wants_steps,
+    _specttui_watch_captures,
+    _SpecttuiDraftSteps,
+)
+from specttui.probe.block.words import (
+    _SPECTTUI_CHECK_S,
+    _SPECTTUI_PATIENCE,
+    _SPECTTUI_PAUSE_S,
+    _SPECTTUI_PENDING,
+    _SPECTTUI_SUMMARY_S,
+)
+from specttui.probe.block.writer import _SpecttuiWriter
+
+
+class _SpecttuiProbe:
+    """Wraps the cycle method of a worker class and, from the first cycle on, the calls of one instance.
+
+    `cycle` is the call that runs now, None outside of one: every hook then passes its call through. `dead`
+    says that the probe gave up. `pending` are ended cycles whose times are still open, `settled` those that
+    wait for their acceptance; `previous` is the last decode cycle, whose length the next start tells.
+    """
+
+    def __init__(self, namespace: Dict[str, Any], settings: Dict[str, Any]) -> None:
+        self.namespace = namespace
+        self.settings = settings
+        self.dead = False
+        self.worker: Any = None
+        self.cycle: Optional[_SpecttuiCycle] = None
+        self.previous: Optional[_SpecttuiCycle] = None
+        self.pending: Deque[_SpecttuiCycle] = deque()
+        self.settled: Deque[_SpecttuiCycle] = deque()
+        self.writer = _SpecttuiWriter()
+        self.figures = _SpecttuiFigures(self.writer)
+        self.control = _SpecttuiControl(settings["control"])
+        self.acceptance = _SpecttuiAcceptance(tuple(settings["acceptance"]))
+        self.hooks = _SpecttuiHooks()
+        self.clock_name: str = settings["clock"]
+        self.clock: Optional[_SpecttuiWallClock] = None
+        self.verify_hooked = self.copy_bound = False
+        self.writes_cycles = True
+        self.steps_path: List[str] = []
+        self.draft_steps = _SpecttuiDraftSteps() if _specttui_wants_steps(settings) else None
+        self.next_check = 0.0
+        self.next_write = 0.0
+
+    def install(self) -> None:
+        """Put the wrapper on the class; nothing else happens until its first cycle."""
+        owner = self.namespace[self.settings["class"]]
+        method = self.settings["method"]
+        if self.draft_steps is not None:
+            _specttui_watch_captures(self)
+        self.hooks.put(owner, method, _specttui_around(self, getattr(owner, method)))
+
+    def begin(self, worker: Any, args: Any, kwargs: Dict[str, Any]) -> Optional[_SpecttuiCycle]:
+        """A call of the cycle method starts; None if it is not to be timed."""
+        now = perf_counter()
+        if self.worker is None:
+            self.clock_name = self.control.read() or self.clock_name
+            self.clock = _specttui_clock(self.clock_name)
+            self.worker = worker
+            _SpecttuiBinding(self).bind()
+        if now >= self.next_check:
+            self.next_check = now + _SPECTTUI_CHECK_S
+            self.follow(self.control.read())
+        clock = self.clock
+        if clock is None or self.cycle is not None or worker is not self.worker:
+            return None
+        batch = args[0] if args else next(iter(kwargs.values()))
+        size = _specttui_size(batch)
+        if not size or clock.capturing():
+            self.previous = None
+            return None
+        if self.draft_steps is not None and self.previous is not None:
+            self.draft_steps.read(self.previous)
+        cycle = self.figures.spare.pop() if self.figures.spare else _SpecttuiCycle()
+        cycle.start(now, clock, size)
+        cycle.steps = self.steps()
+        cycle.decode = not self.verify_hooked and not _specttui_prefills(batch)
+        tokens = getattr(batch, "extend_num_tokens", None)
+        cycle.tokens = tokens if isinstance(tokens, int) else None
+        clock.open(cycle)
+        self.cycle = cycle
+        cycle.own_s = perf_counter() - now
+        return cycle
+
+    def end(self, cycle: _SpecttuiCycle, result: Any) -> None:
+        """The call returned. Everything that takes time is done here: the GPU has its work by now."""
+        now = perf_counter()
+        self.cycle = None
+        cycle.close()
+        if cycle.spans:
+            self.link(cycle)
+            if cycle.decode:
+                self.acceptance.expect(cycle, result)
+                if not self.copy_bound:
+                    _specttui_bind_copy(self, result)
+            self.pending.append(cycle)
+        else:
+            self.figures.spare.append(cycle)
+        self.drain()
+        period = _SPECTTUI_CHECK_S if self.writes_cycles else _SPECTTUI_SUMMARY_S
+        if now >= self.next_write or (self.writes_cycles and self.figures.full()):
+            self.next_write = now + period
+            self.write()
+        cycle.own_s += perf_counter() - now
+
+    def link(self, cycle: _SpecttuiCycle) -> None:
+        """Tell the previous decode cycle where it ended, unless there was a pause or a prefill between."""
+        previous = self.previous
+        if not cycle.decode:
+            self.previous = None
+            return
+        if (
+            previous is not None
+            and previous.clock is cycle.clock
+            and cycle.started - previous.started < _SPECTTUI_PAUSE_S
+        ):
+            previous.successor = cycle
+        self.previous = cycle
+
+    def drain(self) -> None:
+        """Settle the cycles whose GPU work is done, in order, and pass on those that are complete."""
+        pending = self.pending
+        while pending and pending[0] is not self.previous and pending[0].clock.ready(pending[0]):
+            self.settle(pending.popleft())
+        while len(pending) > _SPECTTUI_PENDING:
+            late = pending.popleft()
+            self.acceptance.forget(late)
+            late.clock.release(late)
+            self.figures.spare.append(late)
+            self.figures.dropped_cycles += 1
+        settled = self.settled
+        while settled:
+            head = settled[0]
+            if head.waiting:
+                self.acceptance.read_copy(head)
+            if head.waiting and len(settled) <= _SPECTTUI_PATIENCE:
+                break
+            if head.waiting:
+                self.acceptance.forget(head)
+            self.figures.add(settled.popleft())
+
+    def settle(self, cycle: _SpecttuiCycle) -> None:
+        """Read a cycle's marks and give them back."""
+        cycle.settle()
+        if self.draft_steps is not None and cycle.step_spans:
+            between = cycle.clock.between
+            self.draft_steps.add([between(cycle, start, end) for start, end in cycle.step_spans])
+        cycle.clock.release(cycle)
+        cycle.successor = None
+        if cycle.decode:
+            self.settled.append(cycle)
+        else:
+            self.figures.add(cycle)
+
+    def write(self) -> None:
+        """Write what is complete."""
+        if self.draft_steps is not None:
+            self.figures.step_ms = self.draft_steps.take()
+        if self.writes_cycles:
+            self.figures.write()
+        else:
+            self.figures.summarise()
+
+    def steps(self) -> Optional[int]:
+        """The number of draft steps now; adaptive speculation changes it between cycles."""
+        holder = self.worker
+        for name in self.steps_path:
+            holder = getattr(holder, name, None)
+        return holder if isinstance(holder, int) else None
+
+    def follow(self, name: Optional[str]) -> None:
+        """Take another clock if the control file asks for one, and say so."""
+        if name is None or name == self.clock_name:
+            return
+        self.previous = None
+        self.drain()
+        self.write()
+        fields = _specttui_head("probe_clock", self.figures.rank)
+        fields["clock"], fields["previous"] = name, self.clock_name
+        self.writer.write_surely(_specttui_line(fields))
+        self.clock_name = name
+        self.clock = _specttui_clock(name)
+
+    def fail(self, error: BaseException) -> None:
+        """Give up: bring every original back, and say why in one line."""
+        self.dead = True
+        self.cycle = None
+        self.hooks.restore_all()
+        trace = error.__traceback__
+        where = ""
+        while trace is not None:
+            where = trace.tb_frame.f_code.co_name + ", line " + str(trace.tb_lineno)
+            trace = trace.tb_next
+        fields = _specttui_head("probe_error", self.figures.rank)
+        fields["message"] = (type(error).__name__ + ": " + str(error))[:500]
+        fields["where"] = where
+        self.writer.write_surely(_specttui_line(fields))
+
+
+def _specttui_size(batch: Any) -> int:
+    """How many requests a batch holds; reads a shape only, so nothing is synchronised."""
+    lengths = getattr(batch, "seq_lens", None)
+    return len(lengths) if lengths is not None else len(getattr(batch, "reqs", None) or ())
+
+
+def _specttui_prefills(batch: Any) -> bool:
+    """Whether a batch is a prefill, asked as the workers themselves ask."""
+    return bool(batch.forward_mode.is_extend() or getattr(batch, "is_extend_in_batch", False))

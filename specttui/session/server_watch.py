@@ -1,0 +1,230 @@
+"""What runs on the host: found, followed, noticed when it goes; every server that serves becomes a run."""
+
+from __future__ import annotations
+
+from specttui.events import (
+    Alert,
+    Event,
+    FailureSeen,
+    FileState,
+    Launch,
+    RunEnded,
+    RunStarted,
+    ServerExited,
+    ServerFailed,
+    ServerFound,
+    ServerReady,
+    ServerStarting,
+    Severity,
+    StartupStep,
+    Worker,
+    WorkerFileChecked,
+)
+from specttui.host.discovery import discover
+from specttui.host.found import FoundServer, Problem
+from specttui.host.remote import Remote
+from specttui.host.tail import FromEnd
+from specttui.launch import expected_effective, redact, server_port, spec_settings
+from specttui.probe.inspection import inspect
+from specttui.session.emitter import Emitter
+from specttui.session.launches import Launches
+from specttui.session.log_pump import LogPump
+from specttui.session.options import SessionOptions
+from specttui.session.restarts import Restarter, diagnosis_of
+from specttui.session.watch import Watch
+
+#: A failure seen in the log this long before the process went is taken as its reason.
+RECENT_S = 30.0
+
+_LEFT_PATCHED = "The worker file is patched already, by an earlier session or another one"
+_LEFT_REMEDY = "Go on with it, or restore the original with x."
+
+
+class ServerWatch:
+    """Finds the server, adopts what a restart brought up, and tells when it is gone.
+
+    Args:
+        remote: The host.
+        emitter: Takes the events.
+        pump: Follows the server's log.
+        restarter: Starts and stops; told what runs.
+        launches: Told of the launches.
+        options: Which server and which log, where the user said so.
+    """
+
+    def __init__(
+        self,
+        remote: Remote,
+        emitter: Emitter,
+        pump: LogPump,
+        restarter: Restarter,
+        launches: Launches,
+        options: SessionOptions,
+    ) -> None:
+        self._remote = remote
+        self._emitter = emitter
+        self._pump = pump
+        self._restarter = restarter
+        self._launches = launches
+        self._options = options
+        self._found: FoundServer | None = None
+        self._awaiting_ready = False
+        self._worker = Worker()
+        self._patched_found: set[str] = set()
+        self._failure: tuple[float, FailureSeen] | None = None
+        self._runs = 0
+        self._watch = Watch(remote, emitter, self._watched, self._gone)
+
+    @property
+    def worker_path(self) -> str:
+        """The file that holds the worker's cycle: that of the server, or of the last speculative one."""
+        return self._worker.path
+
+    @property
+    def worker_class(self) -> str:
+        """The worker's class, "" when unknown."""
+        return self._worker.class_name
+
+    @property
+    def patched(self) -> bool:
+        """True while a file that was found patched has not been restored."""
+        return bool(self._patched_found)
+
+    def restored(self, path: str) -> None:
+        """This file holds its original again."""
+        self._patched_found.discard(path)
+
+    def begin(self) -> None:
+        """Look after the server from now on."""
+        self._watch.begin()
+
+    async def stop(self) -> None:
+        """Look after nothing."""
+        await self._watch.stop()
+
+    def saw(self, event: Event) -> None:
+        """Told of each event of the log."""
+        if isinstance(event, FailureSeen) and event.fatal:
+            self._failure = self._emitter.offset_s, event
+        elif isinstance(event, StartupStep) and event.phase == "ready" and self._awaiting_ready:
+            self._awaiting_ready = False
+            if self._found is not None:
+                self._emitter.emit(ServerReady(pid=self._found.pid))
+                self._begin_run(self._found.launch, self._launches.label_of(self._found.launch), ())
+
+    async def look(self) -> Problem | None:
+        """Look for the server and follow it; the problem that stands in the way, or None.
+
+        Raises:
+            RemoteCommandError: The host cannot be looked at.
+        """
+        discovery = await discover(
+            self._remote,
+            port=self._options.server_port,
+            log_path=self._options.log_path,
+            inspect_source=inspect,
+        )
+        if not discovery.servers:
+            return discovery.problems[0] if discovery.problems else Problem("No SGLang server was found.")
+        found = discovery.servers[0]
+        known = self._found is not None and self._found.pid == found.pid
+        self._adopt(found)
+        for problem in () if known else discovery.problems:
+            self._warn(problem.text, problem.remedy)
+        if not known:
+            await self._follow(found)
+        return None
+
+    async def serves(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
+        """A restart brought a server up: look at it, and let its run begin."""
+        discovery = await discover(
+            self._remote,
+            port=server_port(launch, self._launches.config),
+            log_path=self._pump.source.path if self._pump.source else None,
+            inspect_source=inspect,
+        )
+        if discovery.servers:
+            self._adopt(discovery.servers[0])
+        self._begin_run(launch, label, changes)
+
+    def _adopt(self, found: FoundServer) -> None:
+        self._found = found
+        self._restarter.running = found
+        config = dict(found.config) if found.config is not None else None
+        self._launches.found(found.launch, config, found.info.sglang_version)
+        self._emitter.emit(ServerFound(server=found.info))
+        worker = found.info.worker
+        if worker.path:
+            self._worker = worker
+            self._check(worker)
+
+    def _check(self, worker: Worker) -> None:
+        current = self._emitter.state.worker_file
+        if current is not None and current.path == worker.path and current.sha256 == worker.sha256:
+            return
+        self._emitter.emit(
+            WorkerFileChecked(
+                path=worker.path, state=worker.state, sha256=worker.sha256, size_bytes=worker.size_bytes
+            )
+        )
+        if worker.state is FileState.PATCHED:
+            self._patched_found.add(worker.path)
+            self._warn(_LEFT_PATCHED, _LEFT_REMEDY)
+        elif worker.state is FileState.FOREIGN:
+            self._warn("The worker file was changed by somebody else", "It is not patched as it is.")
+
+    async def _follow(self, found: FoundServer) -> None:
+        """Follow a server that we did not start: its log from near the end, and its run."""
+        label = self._launches.label_of(found.launch)
+        if found.serving:
+            self._begin_run(found.launch, label, ())
+        else:
+            self._awaiting_ready = True
+            self._emitter.emit(
+                ServerStarting(pid=found.pid, launch=redact(found.launch), label=f"{label}, still loading")
+            )
+        await self._pump.begin(found.info.log, FromEnd())
+
+    def _begin_run(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
+        self._runs += 1
+        config = self._launches.config
+        info = self._found.info if self._found is not None else None
+        settings = info.effective if info is not None else expected_effective(spec_settings(launch, config))
+        self._emitter.emit(
+            RunStarted(
+                run_id=self._runs,
+                label=label,
+                launch=redact(launch),
+                settings=settings,
+                changes=changes,
+            )
+        )
+
+    def _watched(self) -> tuple[int, int] | None:
+        if self._found is None or self._restarter.busy:
+            return None
+        return self._found.pid, self._found.info.start_ticks
+
+    async def _gone(self, pid: int) -> None:
+        """The server is no more, and it was not us."""
+        self._found = None
+        self._restarter.running = None
+        run = self._emitter.state.run
+        if run is not None:
+            self._emitter.emit(RunEnded(run_id=run.run_id, reason="the server ended"))
+        failure = self._recent_failure()
+        if failure is not None:
+            self._emitter.emit(ServerFailed(diagnosis=diagnosis_of(failure)))
+        self._emitter.emit(ServerExited(pid=pid, detail=f"process {pid} ended"))
+        title = failure.title if failure else f"The server (process {pid}) ended"
+        self._warn(
+            title, "Start it again with r or u, or by hand and then look again with f5.", Severity.ERROR
+        )
+
+    def _recent_failure(self) -> FailureSeen | None:
+        if self._failure is None or self._emitter.offset_s - self._failure[0] > RECENT_S:
+            return None
+        return self._failure[1]
+
+    def _warn(self, message: str, remedy: str, severity: Severity = Severity.WARNING) -> None:
+        self._emitter.emit(Alert(severity=severity, message=message, remedy=remedy))

@@ -1,0 +1,348 @@
+"""A live session: connects, finds the server, follows it, and carries out the user's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from specttui import __version__
+from specttui.errors import (
+    ServerNotFoundError,
+    ServerStartError,
+    SpecttuiError,
+    WorkerFileError,
+)
+from specttui.events import (
+    Clock,
+    ConnectionDown,
+    ConnectionRetrying,
+    ConnectionUp,
+    Event,
+    Launch,
+    NoteAdded,
+    ServerNotFound,
+    SessionEnded,
+    SessionStarted,
+)
+from specttui.host.link import Link
+from specttui.host.prompts import Prompter
+from specttui.host.ready import endpoint_of
+from specttui.host.server import ServerControl
+from specttui.launch.edits import Edit, LaunchDiff
+from specttui.session.api import PatchPreview
+from specttui.session.commands import CommandRunner
+from specttui.session.emitter import Emitter
+from specttui.session.export import write_report
+from specttui.session.folders import SessionFolder, create
+from specttui.session.launches import Launches
+from specttui.session.load import LoadPlan, run_load
+from specttui.session.log_pump import LogPump
+from specttui.session.options import SessionOptions
+from specttui.session.recording import Recording
+from specttui.session.restarts import Restarter
+from specttui.session.server_watch import ServerWatch
+from specttui.session.startup_memory import StartupMemory
+from specttui.session.worker_keeper import WorkerKeeper
+from specttui.state.build import SnapshotBuilder
+from specttui.state.session_state import SessionState
+from specttui.state.snapshot import Series, Snapshot
+
+
+class Session:
+    """The commands of `SessionApi` on a real host.
+
+    Args:
+        options: What to connect to and how.
+        prompter: Asked about host keys and for secrets.
+        folder: The session's folder; a new one by default.
+    """
+
+    def __init__(
+        self, options: SessionOptions, prompter: Prompter, folder: SessionFolder | None = None
+    ) -> None:
+        self.options = options
+        self.readonly = options.readonly
+        self.name = options.name or str(options.target)
+        self.folder = folder or create(self.name, datetime.now(UTC))
+        self.state = SessionState()
+        self._builder = SnapshotBuilder()
+        self._recording = Recording.create(self.folder.path)
+        self.emitter = Emitter(self.state, self._recording, host=self.name)
+        self._commands = CommandRunner(self.emitter, readonly=options.readonly)
+        self._launches = Launches()
+        self._link = Link(
+            options.target,
+            prompter,
+            options.connect,
+            on_up=self._connected,
+            on_down=lambda cause: self.emitter.emit(ConnectionDown(reason=cause)),
+            on_retry=lambda attempt, delay_s, why: self.emitter.emit(
+                ConnectionRetrying(attempt=attempt, delay_s=delay_s, reason=why)
+            ),
+        )
+        self._pump = LogPump(self._link, self.emitter, self._saw)
+        self._memory = StartupMemory(self.name)
+        control = ServerControl(self._link, self.folder.session_id)
+        self._restarter = Restarter(control, self.emitter, self._pump, self._launches, self._memory.load())
+        self._keeper = WorkerKeeper(
+            self._link, self.emitter, self.folder.session_id, self.folder.backups_path
+        )
+        self._watch = ServerWatch(
+            self._link, self.emitter, self._pump, self._restarter, self._launches, options
+        )
+        self._started = False
+        self._closed = False
+        self._loads = 0
+
+    # Life
+
+    async def start(self) -> None:
+        """Connect and find the server; may be called again after it failed.
+
+        Raises:
+            SpecttuiError: The host cannot be reached, or no server runs there.
+        """
+        if not self._started:
+            self._started = True
+            self.emitter.emit(
+                SessionStarted(
+                    session_id=self.folder.session_id,
+                    target=self.name,
+                    specttui_version=__version__,
+                    mode=self.options.mode,
+                )
+            )
+        if not self._link.up:
+            await self._commands.run("connect", f"connect to {self.name}", self._connect, changes_host=False)
+        await self.rediscover()
+        self._watch.begin()
+
+    async def _connect(self) -> None:
+        try:
+            await self._link.start()
+        except SpecttuiError as error:
+            self.emitter.emit(ConnectionDown(reason=error.title))
+            raise
+
+    async def close(self) -> None:
+        """End the session: stop following, close the connection, complete the recording."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._commands.cancel()
+        await self._watch.stop()
+        await self._pump.stop()
+        with suppress(SpecttuiError):
+            await self._keeper.close()
+        await self._link.close()
+        if self._started:
+            self.emitter.emit(SessionEnded(reason="closed"))
+        self._recording.close()
+
+    def _connected(self) -> None:
+        reconnected = self.state.connection in {"down", "retrying"}
+        self.emitter.emit(
+            ConnectionUp(
+                user=self.options.target.user or "",
+                address=self.options.target.host,
+                port=self.options.target.port or 22,
+                reconnected=reconnected,
+            )
+        )
+
+    def _saw(self, event: Event) -> None:
+        self._restarter.saw(event)
+        self._watch.saw(event)
+
+    # What the screen reads
+
+    def snapshot(self) -> Snapshot:
+        """The state as one immutable value."""
+        return self._builder.build(self.state, self.emitter.offset_s)
+
+    def history(self, metric: str) -> Series:
+        """A metric over the whole session."""
+        return self.state.history[metric].series()
+
+    @property
+    def launch(self) -> Launch | None:
+        """The launch that runs or ran last, secrets included."""
+        return self._launches.current
+
+    @property
+    def can_roll_back(self) -> bool:
+        """True when a good launch is known that is not the one that runs."""
+        return self._launches.can_roll_back
+
+    @property
+    def patched(self) -> bool:
+        """True while a worker file on the host holds our block."""
+        return bool(self._keeper.patched_paths) or self._watch.patched
+
+    # Commands
+
+    async def rediscover(self) -> None:
+        """Look for the server.
+
+        Raises:
+            ServerNotFoundError: None runs; the session stays connected and can look again.
+        """
+        await self._commands.run("discover", "look for the server", self._discover, changes_host=False)
+
+    async def _discover(self) -> None:
+        problem = await self._watch.look()
+        if problem is not None:
+            self.emitter.emit(ServerNotFound(reason=problem.text, remedy=problem.remedy))
+            raise ServerNotFoundError(problem.text, remedy=problem.remedy)
+
+    async def back_up(self) -> str:
+        """Copy the worker file beside itself and into the session folder."""
+        path = self._worker_path()
+        backup = await self._commands.run(
+            "back up",
+            f"copy {path}",
+            lambda: self._keeper.back_up(path),
+            done=lambda made: f"{made.remote_path} and {made.local_path}",
+        )
+        return backup.remote_path
+
+    async def preview_patch(self, clock: Clock = Clock.EVENTS) -> PatchPreview:
+        """Say what patching would do."""
+        return await self._keeper.preview(self._worker_path(), self._watch.worker_class, clock)
+
+    async def patch(self, clock: Clock = Clock.EVENTS) -> None:
+        """Put the block into the worker file; takes effect at the next start."""
+        path, worker = self._worker_path(), self._watch.worker_class
+        await self._commands.run(
+            "patch",
+            f"append the probe to {path}, clock {clock.value}",
+            lambda: self._keeper.patch(path, worker, clock),
+            done=lambda _: "takes effect at the next restart (r)",
+        )
+
+    async def restore(self) -> None:
+        """Bring the original bytes of every file back that we patched, or found patched."""
+        paths = sorted(self._keeper.patched_paths) or [self._worker_path()]
+        await self._commands.run(
+            "restore",
+            f"bring the original of {', '.join(paths)} back",
+            lambda: self._restore(paths),
+            done=lambda _: "byte for byte the original; the running server keeps the probe until it restarts",
+        )
+
+    async def _restore(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            await self._keeper.restore(path)
+            self._watch.restored(path)
+
+    def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
+        """What a restart with these edits would run."""
+        return self._launches.edited(edits)
+
+    async def restart(self, edits: Sequence[Edit]) -> None:
+        """Stop the server, start it with the edits, wait until it serves."""
+        diff = self._launches.edited(edits)
+        what = "; ".join(diff.changes) or "the same command again"
+        await self._commands.run(
+            "restart",
+            what,
+            lambda: self._restart(self._launches.result_of(edits), diff.label, diff.changes),
+            done=lambda _: diff.label,
+        )
+
+    async def restart_last_good(self) -> None:
+        """Start the last launch whose server became ready."""
+        launch = self._launches.last_good
+        if launch is None:
+            raise ServerStartError(
+                "No launch is known that worked", remedy="Start the server by hand, then look again (f5)."
+            )
+        label = self._launches.label_of(launch)
+        await self._commands.run(
+            "roll back",
+            f"restart as {label}",
+            lambda: self._restart(launch, label, ("back to the last good configuration",)),
+        )
+
+    async def _restart(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
+        try:
+            await self._restarter.restart(launch, label)
+        finally:
+            self._memory.save(self._restarter.earlier_starts)
+        await self._watch.serves(launch, label, changes)
+
+    async def set_clock(self, clock: Clock) -> None:
+        """Switch the running probe to another clock, or off."""
+        await self._commands.run("clock", f"probe clock {clock.value}", lambda: self._keeper.set_clock(clock))
+
+    async def run_load(self, concurrency: int, requests: int, max_new_tokens: int) -> None:
+        """Send the bundled prompts to the server."""
+        server, launch = self.state.server, self.launch
+        if server is None or launch is None:
+            raise ServerNotFoundError("No server is known to send load to", remedy="Look for one first.")
+        endpoint = endpoint_of(launch, self._launches.config)
+        plan = LoadPlan(
+            concurrency=concurrency,
+            requests=requests,
+            max_new_tokens=max_new_tokens,
+            port=endpoint.port,
+            host=_reachable(endpoint.host),
+            tls=endpoint.tls,
+            api_key=endpoint.api_key,
+            interpreter=server.interpreter,
+        )
+        self._loads += 1
+        load_id = self._loads
+        await self._commands.run(
+            "load",
+            f"{requests} requests, {concurrency} at a time, {max_new_tokens} tokens each",
+            lambda: self._load(plan, load_id),
+            changes_host=False,
+        )
+
+    async def _load(self, plan: LoadPlan, load_id: int) -> None:
+        result = await run_load(self._link, plan, self.emitter.emit, load_id=load_id)
+        if result.finished.error and not result.requests:
+            raise SpecttuiError(
+                "The load failed",
+                cause=result.finished.error,
+                remedy="See the server's log; try fewer requests at a time.",
+            )
+
+    async def add_note(self, text: str) -> None:
+        """Put a note into the recording and the report."""
+        self.emitter.emit(NoteAdded(text=text))
+
+    async def export(self, path: Path | None = None) -> Path:
+        """Write the session as markdown; returns where."""
+        return await self._commands.run(
+            "export",
+            str(path or self.folder.report_path),
+            lambda: self._export(path),
+            changes_host=False,
+            done=str,
+        )
+
+    async def _export(self, path: Path | None) -> Path:
+        return write_report(self.folder.path, path)
+
+    async def cancel(self) -> None:
+        """Cancel the command in progress at its next safe point."""
+        await self._commands.cancel()
+
+    def _worker_path(self) -> str:
+        path = self._watch.worker_path
+        if not path:
+            raise WorkerFileError(
+                "No worker file is known",
+                cause="The server decodes without speculation, or none was found.",
+                remedy="Restart with speculation first, or name the file: specttui restore HOST --file PATH",
+            )
+        return path
+
+
+def _reachable(host: str) -> str:
+    """The address at which the host itself reaches what listens on all addresses."""
+    return "127.0.0.1" if host in {"", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound

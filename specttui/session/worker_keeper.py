@@ -1,0 +1,253 @@
+"""Backing up, patching and restoring the worker file: the pure probe over the guarded files of the host."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from specttui.errors import SpecttuiError, WorkerFileError
+from specttui.events import Alert, Clock, FileState, Severity, WorkerFileChecked
+from specttui.host.file_records import Backup, FileContents
+from specttui.host.files import GuardedFile
+from specttui.host.remote import Remote
+from specttui.probe.control import control_content
+from specttui.probe.inspection import Inspection, inspect
+from specttui.probe.marker import digest
+from specttui.probe.patch import apply, refuse_unless_patchable, remove
+from specttui.session.api import PatchPreview
+from specttui.session.emitter import Emitter
+
+#: How often a held lock shows that its session lives; it counts as dead after two minutes.
+HEARTBEAT_S = 30.0
+#: Lines of the original shown above the appended block.
+CONTEXT_LINES = 3
+
+_WRITE_WHOLE = 'mkdir -p "$(dirname "$1")" && cat >"$1.new" && chmod 644 "$1.new" && mv -f "$1.new" "$1"'
+_CACHE_FOLDER = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}/specttui"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    contents: FileContents
+    inspection: Inspection
+
+
+class WorkerKeeper:
+    """Keeps the worker files of one session.
+
+    Args:
+        remote: The host.
+        emitter: Is told of every change of a file's state.
+        session_id: The session's id.
+        local_folder: Where the local backups go.
+    """
+
+    def __init__(self, remote: Remote, emitter: Emitter, session_id: str, local_folder: Path) -> None:
+        self._remote = remote
+        self._emitter = emitter
+        self._session_id = session_id.replace(".", "-")
+        self._local_folder = local_folder
+        self._files: dict[str, GuardedFile] = {}
+        self._control_path = ""
+        self._beating: asyncio.Task[None] | None = None
+        self.patched_paths: set[str] = set()
+
+    async def back_up(self, path: str) -> Backup:
+        """Copy the file beside itself and into the session folder.
+
+        Raises:
+            WorkerFileError: It is patched, or cannot be read or copied.
+        """
+        read = await self._read(path)
+        if read.inspection.state is FileState.PATCHED:
+            raise WorkerFileError(
+                f"{path} is patched, so it is no original to back up",
+                remedy="Restore it first (x); its backup is made again when it is patched.",
+            )
+        backup = await self._guarded(path).back_up(read.contents)
+        self._tell(path, read.inspection.state, read.contents.data, backup)
+        return backup
+
+    async def preview(self, path: str, worker: str, clock: Clock) -> PatchPreview:
+        """Say what patching would do; changes nothing.
+
+        Raises:
+            PatchError: The file cannot take the block.
+            WorkerFileError: It cannot be read.
+        """
+        read = await self._read(path)
+        inspection = read.inspection
+        already = inspection.state is FileState.PATCHED
+        if not already:
+            refuse_unless_patchable(inspection)
+        original = remove(read.contents.data) if already else read.contents.data
+        patched = read.contents.data if already else await self._patched(original, worker, clock)
+        backup = self._guarded(path).backup
+        return PatchPreview(
+            path=read.contents.resolved_path,
+            worker_class=inspection.worker_class,
+            family=inspection.family,
+            cycle_method=inspection.cycle_method,
+            clock=clock,
+            phases_found={name: f"line {at.line}: {at.call}" for name, at in inspection.found.items()},
+            phases_missing=dict(inspection.missing),
+            diff_lines=_diff(path, original, patched),
+            original_sha256=digest(original),
+            patched_sha256=digest(patched),
+            backup_path=backup.remote_path if backup else "",
+            warnings=_warnings(read.contents),
+            already_patched=already,
+        )
+
+    async def patch(self, path: str, worker: str, clock: Clock) -> None:
+        """Back the file up if that is still to be done, and put the block in.
+
+        Raises:
+            PatchError: The file cannot take the block.
+            WorkerFileError: It cannot be written; it is as it was.
+        """
+        read = await self._read(path)
+        refuse_unless_patchable(read.inspection)
+        patched = await self._patched(read.contents.data, worker, clock)
+        guarded = self._guarded(path)
+        backup = await guarded.back_up(read.contents)
+        await self._set_clock_file(clock)
+        replaced = await guarded.replace(patched, read.contents.sha256)
+        self.patched_paths.add(path)
+        self._tell(path, FileState.PATCHED, patched, backup)
+        self._tell_stale(path, replaced.bytecode_left)
+        self._beat()
+
+    async def restore(self, path: str) -> None:
+        """Bring the original bytes back, whoever patched the file, and clear away what sessions left.
+
+        Raises:
+            PatchError: The file was changed after it was patched; it was left as it is.
+            WorkerFileError: No original is known, or the file cannot be written.
+        """
+        read = await self._read(path)
+        guarded = self._guarded(path)
+        if read.inspection.state is FileState.ORIGINAL:
+            original = read.contents.data
+            if (await guarded.surroundings()).leftovers:
+                await guarded.restore(original, expected_sha256=read.contents.sha256)
+        else:
+            original = remove(read.contents.data)
+            replaced = await guarded.restore(original, expected_sha256=read.contents.sha256)
+            self._tell_stale(path, replaced.bytecode_left)
+        self.patched_paths.discard(path)
+        self._tell(path, FileState.ORIGINAL, original, None)
+
+    async def set_clock(self, clock: Clock) -> None:
+        """Tell the running probe to take another clock, or to stop measuring."""
+        await self._set_clock_file(clock)
+
+    async def close(self) -> None:
+        """Stop showing signs of life; give back locks on files that are not patched."""
+        if self._beating is not None:
+            self._beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._beating
+            self._beating = None
+        for path, guarded in self._files.items():
+            if path not in self.patched_paths:
+                with suppress(SpecttuiError):
+                    await guarded.release()
+
+    async def _read(self, path: str) -> _Read:
+        contents = await self._guarded(path).read()
+        return _Read(contents, inspect(contents.data, path))
+
+    async def _patched(self, original: bytes, worker: str, clock: Clock) -> bytes:
+        return apply(
+            original,
+            session_id=self._session_id,
+            utc=datetime.now(UTC).isoformat(timespec="seconds"),
+            clock=clock,
+            control_path=await self._control(),
+            worker=worker,
+        )
+
+    async def _control(self) -> str:
+        """The control file's path on the host, one per session."""
+        if not self._control_path:
+            result = await self._remote.run(["sh", "-c", _CACHE_FOLDER], check=True)
+            self._control_path = f"{result.text}/probe-{self._session_id}.json"
+        return self._control_path
+
+    async def _set_clock_file(self, clock: Clock) -> None:
+        content = control_content(clock).encode()
+        await self._remote.run(
+            ["sh", "-c", _WRITE_WHOLE, "sh", await self._control()], stdin=content, check=True
+        )
+
+    def _guarded(self, path: str) -> GuardedFile:
+        if path not in self._files:
+            self._files[path] = GuardedFile(self._remote, path, self._session_id, self._local_folder)
+        return self._files[path]
+
+    def _beat(self) -> None:
+        if self._beating is None:
+            self._beating = asyncio.create_task(self._beat_on(), name="worker file lock")
+
+    async def _beat_on(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            for path in sorted(self.patched_paths):
+                # A beat that does not come through says nothing; the next one may.
+                with suppress(SpecttuiError):
+                    await self._guarded(path).heartbeat()
+
+    def _tell(self, path: str, state: FileState, data: bytes, backup: Backup | None) -> None:
+        original = remove(data) if state is FileState.PATCHED else data
+        self._emitter.emit(
+            WorkerFileChecked(
+                path=path,
+                state=state,
+                sha256=digest(data),
+                original_sha256=digest(original),
+                backup_path=backup.remote_path if backup else "",
+                local_backup_path=backup.local_path if backup else "",
+                size_bytes=len(data),
+            )
+        )
+
+    def _tell_stale(self, path: str, left: int) -> None:
+        if left:
+            self._emitter.emit(
+                Alert(
+                    severity=Severity.WARNING,
+                    message=f"{left} compiled files of {path} could not be removed",
+                    remedy="Python may run them instead of the file: remove them in its __pycache__ folder.",
+                )
+            )
+
+
+def _warnings(contents: FileContents) -> tuple[str, ...]:
+    warnings = []
+    if contents.resolved_path != contents.path:
+        warnings.append(f"{contents.path} is a link: {contents.resolved_path} is patched")
+    if contents.links > 1:
+        warnings.append("The file has hard links; only this name of it is patched")
+    if not contents.writable or not contents.folder_writable:
+        warnings.append("This account may not write the file")
+    return tuple(warnings)
+
+
+def _diff(path: str, original: bytes, patched: bytes) -> tuple[str, ...]:
+    """A unified diff of an appended block: the last lines of the original, then the new ones."""
+    before = original.decode("utf-8", "replace").splitlines()
+    after = patched.decode("utf-8", "replace").splitlines()
+    context = before[-CONTEXT_LINES:]
+    added = after[len(before) :]
+    first = len(before) - len(context) + 1
+    return (
+        f"--- {path}",
+        f"+++ {path}",
+        f"@@ -{first},{len(context)} +{first},{len(context) + len(added)} @@",
+        *(f" {line}" for line in context),
+        *(f"+{line}" for line in added),
+    )

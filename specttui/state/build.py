@@ -1,0 +1,193 @@
+"""Builds the snapshot that the screen draws: the only reader of the state's facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from specttui.analysis.throughput import throughput_tok_s
+from specttui.events import Launch, SpecSettings
+from specttui.launch import changed_settings
+from specttui.log.meaning.no_figures import explain_no_decode
+from specttui.state.cycle_view import WINDOW_S, cycle_view, rank_rows
+from specttui.state.facts import Facts
+from specttui.state.run_rows import RunRows
+from specttui.state.snapshot import CycleView, ProbeView, ProgressView, Snapshot
+from specttui.state.verdict_view import verdict_view
+
+#: A decode line older than this no longer says what the server does now.
+FRESH_S = 10.0
+#: After so many decode lines without a probe line, the probe counts as never fired.
+SILENT_LINES = 8
+#: Lines of the log in a snapshot.
+LOG_LINES = 500
+
+_CHIP_PREFIXES = ("NCCL_", "SGLANG_SIMULATE_ACC", "SIMULATE_ACC", "SGLANG_ENABLE_SPEC_V2")
+
+
+class SnapshotBuilder:
+    """Keeps what is dear to compute between ticks; one per state."""
+
+    def __init__(self) -> None:
+        self._run_rows = RunRows()
+
+    def build(self, facts: Facts, now_s: float) -> Snapshot:
+        """The state at `now_s` seconds after the session's start.
+
+        Args:
+            facts: The state.
+            now_s: Now, on the clock of the envelopes' offsets; ages and windows refer to it.
+        """
+        rows = self._run_rows.rows(facts.runs, now_s, facts.probe.missing)
+        cycle = cycle_view(facts, now_s)
+        running = facts.run
+        settings = running.settings if running else _settings(facts)
+        decode = _decode(facts, now_s)
+        return replace(
+            Snapshot(),
+            session_id=facts.session.session_id if facts.session else "",
+            target=facts.session.target if facts.session else "",
+            mode=facts.session.mode if facts.session else "live",
+            at=facts.started_at + now_s,
+            offset_s=now_s,
+            connection=facts.connection,
+            connection_detail=facts.connection_detail,
+            latency_ms=facts.latency_ms,
+            server=facts.server,
+            server_phase=facts.server_phase,
+            server_detail=facts.server_detail,
+            progress=_progress(facts, now_s),
+            worker_file=facts.worker_file,
+            probe=_probe(facts),
+            settings=settings,
+            changed_settings=_changed(facts),
+            chips=tuple(_chips(settings, running.launch if running else _launch(facts))),
+            throughput=facts.history["throughput"].recent(now_s, WINDOW_S),
+            throughput_now=decode[0],
+            throughput_note=_throughput_note(facts, now_s),
+            accept_len=facts.history["accept_len"].recent(now_s, WINDOW_S),
+            accept_len_now=decode[1],
+            accept_rate_now=_accept_rate(decode[1], settings),
+            accept_histogram=_histogram(facts),
+            running=facts.last_decode.running if facts.last_decode else None,
+            queue=facts.last_decode.queue if facts.last_decode else None,
+            computed_tok_s=_computed(cycle, decode[1]),
+            cycle=cycle,
+            verdict=verdict_view(rows, cycle),
+            runs=rows,
+            ranks=rank_rows(facts),
+            gpus=facts.gpus,
+            log_lines=tuple(facts.log)[-LOG_LINES:],
+            log_total=facts.log_total,
+            alerts=tuple(facts.alerts),
+            notes=tuple(facts.notes),
+            command=facts.command,
+            load=facts.load,
+        )
+
+
+def _launch(facts: Facts) -> Launch | None:
+    return facts.server.launch if facts.server else None
+
+
+def _settings(facts: Facts) -> SpecSettings:
+    return facts.server.effective if facts.server else SpecSettings()
+
+
+def _decode(facts: Facts, now_s: float) -> tuple[float | None, float | None]:
+    """Throughput and accept length now; None when the newest line is old or spans idle time."""
+    if facts.decode_offset_s is None or now_s - facts.decode_offset_s > FRESH_S:
+        return None, None
+    return (
+        facts.history["throughput"].recent(now_s, FRESH_S).last,
+        facts.history["accept_len"].recent(now_s, FRESH_S).last,
+    )
+
+
+def _throughput_note(facts: Facts, now_s: float) -> str:
+    if facts.server_phase != "serving":
+        return ""
+    if facts.last_decode is None:
+        why = explain_no_decode(facts.http_ok, 0, facts.arguments)
+        return why or "No decode lines yet: waiting for traffic."
+    if facts.decode_offset_s is not None and now_s - facts.decode_offset_s > FRESH_S:
+        return f"idle: last decode line {now_s - facts.decode_offset_s:.0f} s ago"
+    return ""
+
+
+def _progress(facts: Facts, now_s: float) -> ProgressView | None:
+    if facts.server_phase != "starting" or facts.starting_since_s is None:
+        return None
+    seen = facts.progress
+    elapsed_s = now_s - facts.starting_since_s
+    silent_s = now_s - facts.last_output_s if facts.last_output_s is not None else None
+    if seen is None:
+        return ProgressView("starting", "", None, elapsed_s, None, silent_s)
+    return ProgressView(
+        phase=seen.phase,
+        detail=seen.detail,
+        fraction=seen.fraction,
+        elapsed_s=elapsed_s,
+        eta_s=seen.eta_s,
+        last_output_s=silent_s,
+    )
+
+
+def _probe(facts: Facts) -> ProbeView:
+    """The probe's status; "silent" is a patched server that decodes without a word from the probe."""
+    view = facts.probe
+    if view.status == "waiting" and facts.run is not None and facts.run.lines_seen >= SILENT_LINES:
+        return replace(view, status="silent", message=_silence(view))
+    return view
+
+
+def _silence(view: ProbeView) -> str:
+    if view.worker_class:
+        return f"{view.worker_class} was hooked, but no decode cycle came through it."
+    return (
+        "The probe never fired: the server may run another worker class, file or interpreter, "
+        "or it was started before the patch. Restart it, then look at `specttui check`."
+    )
+
+
+def _changed(facts: Facts) -> tuple[str, ...]:
+    words = list(facts.adjustments)
+    if facts.server is not None:
+        words += changed_settings(facts.server.requested, facts.server.effective)
+    return tuple(dict.fromkeys(words))
+
+
+def _chips(settings: SpecSettings, launch: Launch | None) -> Iterator[str]:
+    if settings.is_baseline:
+        yield "baseline"
+    else:
+        yield str(settings.algorithm)
+        counts = {
+            "steps": settings.num_steps,
+            "topk": settings.eagle_topk,
+            "draft": settings.num_draft_tokens,
+        }
+        yield from (f"{word} {count}" for word, count in counts.items() if count is not None)
+    for name, value in sorted((launch.env if launch else {}).items()):
+        if name.startswith(_CHIP_PREFIXES):
+            yield f"{name}={value}"
+
+
+def _accept_rate(accept_len: float | None, settings: SpecSettings) -> float | None:
+    """Accepted drafts per verified draft, recomputed: the printed rate's meaning changed (CASES A21)."""
+    if accept_len is None or not settings.num_draft_tokens or settings.num_draft_tokens < 2:
+        return None
+    return (accept_len - 1.0) / (settings.num_draft_tokens - 1)
+
+
+def _histogram(facts: Facts) -> tuple[int, ...]:
+    if not facts.window:
+        return ()
+    return tuple(facts.window[min(facts.window)].histogram)
+
+
+def _computed(cycle: CycleView | None, accept_len: float | None) -> float | None:
+    """Throughput as the cycle says it: batch x accept length / cycle, to be shown beside the measured one."""
+    if cycle is None or not cycle.mean_cycle_ms or not cycle.batch or accept_len is None:
+        return None
+    return throughput_tok_s(cycle.mean_cycle_ms, accept_len, cycle.batch)

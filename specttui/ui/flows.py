@@ -1,0 +1,163 @@
+"""The commands as the user lives them: ask, show exactly what will be done, do it, say what came of it.
+
+Each flow runs in a worker of its own. Errors of the session pass through: the program shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from specttui.launch.presets import is_active
+from specttui.ui.desk import Desk
+from specttui.ui.screens.ask import AskScreen
+from specttui.ui.screens.clock import ClockScreen
+from specttui.ui.screens.confirm import ConfirmScreen
+from specttui.ui.screens.load import LoadScreen
+from specttui.ui.screens.patch import PatchScreen
+from specttui.ui.screens.quit import QuitChoice, QuitScreen
+from specttui.ui.screens.restart import RestartScreen
+
+#: A flow: everything one command does, from the first question to the last message.
+Flow = Callable[[Desk], Awaitable[None]]
+
+
+async def back_up(desk: Desk) -> None:
+    """Copy the worker file, after asking."""
+    snapshot = desk.session.snapshot()
+    path = snapshot.server.worker.path if snapshot.server else "the worker file"
+    lines = (
+        path,
+        "",
+        "is copied beside itself on the host and into the session's folder. Nothing is changed.",
+    )
+    if await desk.ask(ConfirmScreen("Back up the worker file", lines, "Back up")):
+        desk.tell(await desk.session.back_up(), "Backed up to")
+
+
+async def patch(desk: Desk) -> None:
+    """Show what the probe would add; patch when the user agrees."""
+    preview = await desk.session.preview_patch()
+    clock = await desk.ask(PatchScreen(preview, desk.session.preview_patch))
+    if clock is None:
+        return
+    await desk.session.patch(clock)
+    desk.tell("The probe starts with the server: press r to restart it.", "Patched")
+
+
+async def restart(desk: Desk) -> None:
+    """Ask for changes with their before and after; restart."""
+    snapshot = desk.session.snapshot()
+    launch = desk.session.launch
+    active = [preset.name for preset in desk.presets if launch is not None and is_active(preset, launch)]
+    edits = await desk.ask(RestartScreen(snapshot, desk.session.preview_restart, desk.presets, active))
+    if edits is not None:
+        desk.resume()
+        await desk.session.restart(edits)
+
+
+async def restore(desk: Desk) -> None:
+    """Bring the original file back, after asking."""
+    snapshot = desk.session.snapshot()
+    path = snapshot.worker_file.path if snapshot.worker_file else "the worker file"
+    lines = (
+        path, "", "gets its original bytes back, proved by size and sha256.",
+        "A running server keeps the probe in memory until it is restarted.",
+    )  # fmt: skip
+    if await desk.ask(ConfirmScreen("Restore the worker file", lines, "Restore")):
+        await desk.session.restore()
+        desk.tell("The worker file is byte for byte the original.", "Restored")
+
+
+async def roll_back(desk: Desk) -> None:
+    """Start the last configuration that became ready, after asking."""
+    lines = (
+        "The server is stopped if it runs, and started with the last",
+        "configuration that became ready.",
+    )
+    if await desk.ask(ConfirmScreen("Start the last good configuration", lines, "Start it")):
+        await roll_back_at_once(desk)
+
+
+async def roll_back_at_once(desk: Desk) -> None:
+    """The same without a question: the failure's dialog was one."""
+    desk.resume()
+    await desk.session.restart_last_good()
+
+
+async def load(desk: Desk) -> None:
+    """Ask for the load's size and send it."""
+    answer = await desk.ask(LoadScreen())
+    if answer is not None:
+        desk.resume()
+        await desk.session.run_load(answer.concurrency, answer.requests, answer.max_new_tokens)
+
+
+async def clock(desk: Desk) -> None:
+    """Ask for a clock and switch the running probe to it."""
+    chosen = await desk.ask(ClockScreen(desk.session.snapshot().probe.clock))
+    if chosen is not None:
+        await desk.session.set_clock(chosen)
+
+
+async def rediscover(desk: Desk) -> None:
+    """Look for the server again; without a connection, connect again first."""
+    if not await desk.connect_again():
+        await desk.session.rediscover()
+
+
+async def export(desk: Desk) -> None:
+    """Ask for a path and write the session there."""
+    session_id = desk.session.snapshot().session_id or "session"
+    default = f"specttui-{session_id}.md"
+    hint = "Markdown; an existing file is replaced. Empty: into the session's folder."
+    answer = await desk.ask(AskScreen("Export the session", "Path", hint, default, empty_allowed=True))
+    if answer is not None:
+        written = await desk.session.export(_local_path(answer))
+        desk.tell(str(written), "Written to")
+
+
+def _local_path(text: str) -> Path | None:
+    """A typed path, `~` resolved; None for an empty one."""
+    return Path(text).expanduser().absolute() if text else None
+
+
+async def note(desk: Desk) -> None:
+    """Ask for a text and put it into the recording."""
+    answer = await desk.ask(AskScreen("Note", "Text", "Goes into the recording and the report."))
+    if answer:
+        await desk.session.add_note(answer)
+        desk.tell(answer, "Noted")
+
+
+async def leave(desk: Desk) -> None:
+    """Leave; while the worker file is patched or a command runs, ask first."""
+    session = desk.session
+    command = session.snapshot().command
+    running = command.name if command is not None and command.status == "running" else ""
+    if not running and (session.readonly or not session.patched):
+        desk.leave()
+        return
+    choice = await desk.ask(QuitScreen(patched=session.patched and not session.readonly, running=running))
+    if choice is None or choice is QuitChoice.STAY:
+        return
+    if running:
+        await session.cancel()
+    if choice is QuitChoice.RESTORE:
+        await session.restore()
+    desk.leave()
+
+
+#: The flows by the name of their command.
+FLOWS: dict[str, Flow] = {
+    "back_up": back_up,
+    "patch": patch,
+    "restart": restart,
+    "restore": restore,
+    "roll_back": roll_back,
+    "load": load,
+    "clock": clock,
+    "rediscover": rediscover,
+    "export": export,
+    "note": note,
+}

@@ -1,0 +1,1 @@
+"""Widgets of ours: each draws one value and repaints only when it changed."""

@@ -1,0 +1,205 @@
+"""Stopping: every process of the server and none else, its ports, its memory, its managers."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.fake_nvidia_smi import write_nvidia_smi
+from support.fake_sglang import FakeServer, alive, launch_argv, start_fake
+from support.local_remote import LocalRemote
+
+from specttui.errors import ServerManagedError
+from specttui.events import Manager, ManagerKind, ServerStopping
+from specttui.host.discovery import discover
+from specttui.host.found import FoundServer
+from specttui.host.processes import ProcessId
+from specttui.host.stop import ServerStopError, StopLimits, stop
+
+QUICK = StopLimits(terminate_s=2.0, kill_s=20.0, port_s=20.0, memory_s=20.0)
+
+
+class Servers:
+    """Fake servers of one test, ended with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.running: list[FakeServer] = []
+
+    def start(self, **fake: str) -> FakeServer:
+        server = start_fake(self.folder, "--tp-size", "2", fake={f"FAKE_{k}": v for k, v in fake.items()})
+        self.running.append(server)
+        return server
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[Servers]:
+    made = Servers(tmp_path)
+    yield made
+    for server in made.running:
+        server.kill()
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> LocalRemote:
+    return LocalRemote(tmp_path)
+
+
+async def find(remote: LocalRemote, server: FakeServer) -> FoundServer:
+    found = await discover(remote, port=server.port)
+    assert [one.pid for one in found.servers] == [server.pid]
+    return found.servers[0]
+
+
+async def test_ends_the_launcher_and_all_below_it(remote: LocalRemote, servers: Servers) -> None:
+    server = servers.start()
+    steps: list[ServerStopping] = []
+    report = await stop(remote, await find(remote, server), steps.append, limits=QUICK)
+    assert [step.step for step in steps] == ["terminate", "port", "stopped"]
+    assert steps[0].detail == f"process {server.pid} and the 3 below it"
+    assert report.killed == ()
+    assert report.memory_released is None
+    assert [pid for pid in (server.pid, *server.children) if alive(pid)] == []
+    assert len(server.children) == 3
+
+
+async def test_kills_workers_that_ignore_the_end(remote: LocalRemote, servers: Servers) -> None:
+    server = servers.start(STUBBORN="1", ORPHANS="1")
+    steps: list[ServerStopping] = []
+    report = await stop(remote, await find(remote, server), steps.append, limits=QUICK)
+    assert [step.step for step in steps] == ["terminate", "kill", "port", "stopped"]
+    assert sorted(process.pid for process in report.killed) == server.children
+    assert "sglang::scheduler_TP1" in steps[1].detail
+    assert [pid for pid in server.children if alive(pid)] == []
+
+
+async def test_kills_a_launcher_that_ignores_the_end(remote: LocalRemote, servers: Servers) -> None:
+    server = servers.start(DEAF="1")
+    report = await stop(remote, await find(remote, server), lambda _: None, limits=QUICK)
+    assert server.pid in [process.pid for process in report.killed]
+    assert [pid for pid in (server.pid, *server.children) if alive(pid)] == []
+
+
+async def test_ends_workers_orphaned_before(remote: LocalRemote, servers: Servers) -> None:
+    server = servers.start(STUBBORN="1", ORPHANS="1")
+    found = await find(remote, server)
+    server.process.kill()
+    server.process.wait()
+    assert [alive(pid) for pid in server.children] == [True, True, True]
+    orphans = [problem for problem in (await discover(remote)).problems if "without a launcher" in problem.text]
+    assert all(str(pid) in orphans[0].text for pid in server.children[:2])
+    await stop(remote, found, lambda _: None, limits=QUICK)
+    assert [alive(pid) for pid in server.children] == [False, False, False]
+
+
+async def test_a_recycled_pid_is_left_alone(remote: LocalRemote, servers: Servers) -> None:
+    found = await find(remote, servers.start())
+    with subprocess.Popen(["/bin/sleep", "600"]) as bystander:
+        stale = Stale(ProcessId(bystander.pid, 1), found.port + 0)
+        with pytest.raises(ServerStopError):
+            await stop(remote, stale, lambda _: None, limits=StopLimits(0.1, 0.1, 0.1, 0.1))
+        assert alive(bystander.pid)
+        bystander.kill()
+
+
+class Stale:
+    """A server whose launcher is gone and whose number belongs to somebody else now."""
+
+    manager = Manager()
+
+    def __init__(self, launcher: ProcessId, port: int) -> None:
+        self.tree = (launcher,)
+        self.ports = (port,)
+
+
+async def test_a_port_held_by_somebody_else_is_named(remote: LocalRemote, servers: Servers, tmp_path: Path) -> None:
+    program = "import socket,time; s=socket.create_server(('127.0.0.1',0)); print(s.getsockname()[1],flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        port = int(holder.stdout.readline())
+        stale = Stale(ProcessId(holder.pid, 1), port)
+        with pytest.raises(ServerStopError) as caught:
+            await stop(remote, stale, lambda _: None, limits=StopLimits(0.1, 0.1, 0.2, 0.1))
+        assert caught.value.title == f"Port {port} is still taken"
+        assert caught.value.cause.startswith(f"Process {holder.pid} listens on it: {sys.executable} -c import socket")
+        holder.kill()
+
+
+async def test_a_server_that_a_loop_brings_back_is_recognised(
+    remote: LocalRemote, servers: Servers, tmp_path: Path
+) -> None:
+    first = servers.start()
+    found = await find(remote, first)
+    loop = "while sleep 0.1; do \"$@\"; done"
+    with subprocess.Popen(
+        ["/bin/sh", "-c", loop, "loop", *launch_argv(first.port)],
+        env={"PYTHONPATH": str(tmp_path / "packages"), "PATH": "/usr/bin:/bin"},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as runner:
+        try:
+            with pytest.raises(ServerManagedError, match="Another server took the port at once"):
+                await stop(remote, found, lambda _: None, limits=StopLimits(10, 10, 60, 1))
+        finally:
+            runner.kill()
+            for server in (await discover(remote, port=first.port)).servers:
+                await stop(remote, server, lambda _: None, limits=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("manager", "command"),
+    [
+        (Manager(kind=ManagerKind.SYSTEMD, name="sglang.service", detail="system"), "sudo systemctl edit sglang.service"),
+        (Manager(kind=ManagerKind.SYSTEMD, name="my.service", detail="user"), "systemctl --user restart my.service"),
+        (Manager(kind=ManagerKind.DOCKER, name="a" * 64, detail="podman"), "podman stop aaaaaaaaaaaa"),
+        (Manager(kind=ManagerKind.KUBERNETES, name="pod"), "kubectl edit"),
+        (Manager(kind=ManagerKind.SLURM, name="4711"), "scancel 4711"),
+        (Manager(kind=ManagerKind.SUPERVISOR, name="sglang"), "supervisorctl stop sglang"),
+    ],
+)
+async def test_refuses_what_a_manager_would_bring_back(remote: LocalRemote, manager: Manager, command: str) -> None:
+    server = Stale(ProcessId(1, 1), 30000)
+    server.manager = manager
+    with pytest.raises(ServerManagedError) as caught:
+        await stop(remote, server, lambda _: None)
+    assert f"`{command}" in caught.value.remedy
+    assert remote.commands == []
+
+
+async def test_waits_until_the_memory_is_released(remote: LocalRemote, servers: Servers, tmp_path: Path) -> None:
+    nvidia_smi = write_nvidia_smi(tmp_path / "bin", used_mib=[90000, 90000, 40000, 4])
+    gpu_remote = LocalRemote(tmp_path, env={"PATH": f"{nvidia_smi.parent}:/usr/bin:/bin"})
+    found = await find(remote, servers.start())
+    steps: list[ServerStopping] = []
+    report = await stop(gpu_remote, found, steps.append, limits=QUICK, idle_mib={0: 10})
+    assert report.memory_released is True
+    assert [gpu.memory_used_mib for gpu in report.gpus_after] == [4]
+    assert steps[-2] == ServerStopping(step="memory", detail="GPU 0 90000 -> 4 MiB")
+
+
+async def test_memory_that_stays_is_reported(remote: LocalRemote, servers: Servers, tmp_path: Path) -> None:
+    nvidia_smi = write_nvidia_smi(tmp_path / "bin", used_mib=[90000])
+    gpu_remote = LocalRemote(tmp_path, env={"PATH": f"{nvidia_smi.parent}:/usr/bin:/bin"})
+    found = await find(remote, servers.start())
+    limits = StopLimits(2.0, 20.0, 20.0, 0.2)
+    report = await stop(gpu_remote, found, lambda _: None, limits=limits, idle_mib={0: 10})
+    assert report.memory_released is False
+
+
+async def test_can_be_cancelled_and_taken_up_again(remote: LocalRemote, servers: Servers) -> None:
+    server = servers.start(DEAF="1")
+    found = await find(remote, server)
+    begun = asyncio.Event()
+    task = asyncio.create_task(stop(remote, found, lambda _: begun.set(), limits=StopLimits(600, 1, 1, 1)))
+    await begun.wait()
+    await asyncio.sleep(0.5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert alive(server.pid)
+    await stop(remote, found, lambda _: None, limits=QUICK)
+    assert not alive(server.pid)

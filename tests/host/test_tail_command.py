@@ -1,0 +1,155 @@
+"""Logs of containers and units, through stand-ins for docker and journalctl that keep a log of their own."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from support.local_remote import LocalRemote
+from support.tail_collector import following
+
+from specttui.events import LogKind, LogSource
+from specttui.host.tail import FromEnd, Notice, WholeFile, follow
+
+_DOCKER = """\
+import sys, time
+arguments = sys.argv[1:]
+with open({calls!r}, "a") as calls:
+    calls.write(" ".join(arguments) + "\\n")
+if arguments[-1] != "abc123":
+    sys.exit("Error: No such container: " + arguments[-1])
+since = arguments[arguments.index("--since") + 1] if "--since" in arguments else ""
+seen = 0
+for _ in range({rounds}):
+    lines = open({log!r}).read().splitlines(keepends=True)
+    for line in lines[seen:]:
+        if line.split(" ")[0] >= since:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+    seen = len(lines)
+    time.sleep(0.05)
+"""
+
+_JOURNAL = """\
+import json, sys, time
+arguments = sys.argv[1:]
+with open({calls!r}, "a") as calls:
+    calls.write(" ".join(arguments) + "\\n")
+after = [a.partition("=")[2] for a in arguments if a.startswith("--after-cursor=")]
+for line in open({log!r}).read().splitlines():
+    if not after or json.loads(line)["__CURSOR"] > after[0]:
+        print(line, flush=True)
+time.sleep({rounds} * 0.05)
+"""
+
+
+class Tool:
+    """A stand-in on PATH: what it was called with, and the log that it has."""
+
+    def __init__(self, folder: Path, name: str, program: str, rounds: int) -> None:
+        self.calls = folder / "calls"
+        self.log = folder / f"{name}.log"
+        self.log.touch()
+        path = folder / name
+        text = program.format(calls=str(self.calls), log=str(self.log), rounds=rounds)
+        path.write_text(f"#!{sys.executable}\n{text}")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def append(self, *lines: str) -> None:
+        with self.log.open("a") as file:
+            file.write("".join(line + "\n" for line in lines))
+
+
+@pytest.fixture
+def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalRemote:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return LocalRemote(tmp_path)
+
+
+CONTAINER = LogSource(kind=LogKind.DOCKER, path="abc123", detail="docker")
+UNIT = LogSource(kind=LogKind.JOURNAL, path="sglang.service", detail="system")
+
+
+async def test_docker_lines_lose_their_stamps(remote: LocalRemote, tmp_path: Path) -> None:
+    docker = Tool(tmp_path, "docker", _DOCKER, rounds=2000)
+    docker.append("2026-11-29T12:00:00.000000001Z one", "2026-11-29T12:00:00.000000002Z ")
+    async with following(remote, CONTAINER, FromEnd(12800)) as tail:
+        await tail.until_data(b"one\n\n")
+        docker.append("2026-11-29T12:00:01.000000000Z two")
+        await tail.until_data(b"two\n")
+    assert tail.data == b"one\n\ntwo\n"
+    assert docker.calls.read_text() == "logs --follow --timestamps --tail 100 abc123\n"
+
+
+async def test_docker_goes_on_after_the_last_line_although_stamps_repeat(remote: LocalRemote, tmp_path: Path) -> None:
+    docker = Tool(tmp_path, "docker", _DOCKER, rounds=2000)
+    docker.append("2026-11-29T12:00:00.000000001Z one", *["2026-11-29T12:00:00.000000002Z same"] * 2)
+    async with following(remote, CONTAINER, WholeFile()) as tail:
+        await tail.until_data(b"one\nsame\nsame\n")
+    docker.append("2026-11-29T12:00:00.000000002Z third same", "2026-11-29T12:00:03.000000000Z later")
+    async with following(remote, CONTAINER, tail.position) as again:
+        await again.until_data(b"later\n")
+    assert again.data == b"third same\nlater\n"
+    assert docker.calls.read_text().splitlines() == [
+        "logs --follow --timestamps --tail all abc123",
+        "logs --follow --timestamps --since 2026-11-29T12:00:00.000000002Z abc123",
+    ]
+
+
+async def test_docker_that_ends_silently_is_called_again(remote: LocalRemote, tmp_path: Path) -> None:
+    docker = Tool(tmp_path, "docker", _DOCKER, rounds=1)
+    docker.append("2026-11-29T12:00:00.000000001Z one")
+    async with following(remote, CONTAINER) as tail:
+        await tail.until_data(b"one\n")
+        docker.append("2026-11-29T12:00:01.000000000Z two")
+        await tail.until_data(b"two\n")
+    assert tail.data == b"one\ntwo\n"
+
+
+async def test_docker_that_refuses_says_why(remote: LocalRemote, tmp_path: Path) -> None:
+    Tool(tmp_path, "docker", _DOCKER, rounds=1)
+    gone = LogSource(kind=LogKind.DOCKER, path="gone", detail="docker")
+    items = [item async for item in follow(remote, gone)]
+    assert items == [
+        Notice(
+            "cannot_follow",
+            "Error: No such container: gone (exit status 1). Restart the server through specttui, which appends "
+            "its output to a file.",
+        )
+    ]
+
+
+async def test_journal_entries_of_every_kind(remote: LocalRemote, tmp_path: Path) -> None:
+    journal = Tool(tmp_path, "journalctl", _JOURNAL, rounds=2000)
+    entries = [
+        {"__CURSOR": "a1", "MESSAGE": "plain ▇"},
+        {"__CURSOR": "a2", "MESSAGE": [27, 91, 51, 51, 109, 255]},
+        {"__CURSOR": "a3", "MESSAGE": None},
+        {"__CURSOR": "a4", "MESSAGE": "Suppressed 23 messages from sglang.service"},
+        {"__CURSOR": "a5", "MESSAGE": "last"},
+    ]
+    journal.append(*(json.dumps(entry) for entry in entries))
+    async with following(remote, UNIT) as tail:
+        await tail.until_data(b"last\n")
+    assert tail.data == "plain ▇\n".encode() + b"\x1b[33m\xff\n\nlast\n"
+    assert tail.items[0] == Notice("suppressed", "Suppressed 23 messages from sglang.service")
+    assert tail.position.cursor == "a5"
+
+
+async def test_journal_goes_on_after_its_cursor(remote: LocalRemote, tmp_path: Path) -> None:
+    journal = Tool(tmp_path, "journalctl", _JOURNAL, rounds=2000)
+    journal.append(json.dumps({"__CURSOR": "a1", "MESSAGE": "one"}))
+    async with following(remote, UNIT, FromEnd(1280)) as tail:
+        await tail.until_data(b"one\n")
+    journal.append(json.dumps({"__CURSOR": "a2", "MESSAGE": "two"}))
+    async with following(remote, UNIT, tail.position) as again:
+        await again.until_data(b"two\n")
+    assert again.data == b"two\n"
+    shown = "--follow --output=json --output-fields=MESSAGE"
+    assert journal.calls.read_text().splitlines() == [
+        f"{shown} --lines=10 --unit sglang.service",
+        f"{shown} --after-cursor=a1 --unit sglang.service",
+    ]

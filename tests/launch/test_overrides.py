@@ -1,0 +1,151 @@
+import pytest
+from support.launches import launch
+
+from specttui.launch.change import apply
+from specttui.launch.edits import Baseline, SetEnv, SetFlag
+from specttui.launch.overrides import draft_memory_hint, warnings
+
+
+def warned(before, *edits, **options):
+    return warnings(before, apply(before, edits), **options)
+
+
+LL = SetEnv("NCCL_PROTO", "LL")
+
+
+def test_with_tp_1_nccl_settings_are_void():
+    assert warned(launch("sglang serve m"), LL) == (
+        "With tensor parallelism 1 nothing goes through NCCL: its settings are void",
+    )
+
+
+def test_pipeline_parallelism_uses_nccl():
+    assert warned(launch("sglang serve m --pp 2"), LL) == ()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count"), [("--tp 8", 1), ("--tp 3", 0), ("--tp 8 --disable-custom-all-reduce", 0)]
+)
+def test_custom_all_reduce_takes_decode_from_nccl(sizes, count):
+    found = warned(launch(f"sglang serve m {sizes}"), LL)
+    assert len(found) == count
+    assert all(text.startswith("Custom all-reduce is on") for text in found)
+
+
+def test_deterministic_mode_forces_its_own():
+    before = launch("sglang serve m --tp 3 --enable-deterministic-inference")
+    edits = [SetEnv("NCCL_ALGO", "Ring"), SetEnv("NCCL_MAX_NCHANNELS", "4")]
+    forced = "--enable-deterministic-inference forces {}: the change is void"
+    assert warned(before, *edits, sglang_version="0.5.12") == (forced.format("NCCL_ALGO"),)
+    assert warned(before, *edits, sglang_version="0.5.18") == (
+        forced.format("NCCL_ALGO"),
+        forced.format("NCCL_MAX_NCHANNELS"),
+    )
+
+
+def test_flags_that_override_variables():
+    before = launch("sglang serve m --tp 3 --enable-symm-mem")
+    assert warned(before, SetEnv("NCCL_CUMEM_ENABLE", "0"), sglang_version="0.5.12") == (
+        "--enable-symm-mem and --enable-nccl-nvls override NCCL_CUMEM_ENABLE",
+    )
+
+
+def test_what_sglang_sets_itself():
+    assert warned(launch("sglang serve m"), SetEnv("CUDA_DEVICE_MAX_CONNECTIONS", "1")) == (
+        "SGLang sets CUDA_DEVICE_MAX_CONNECTIONS itself: the change is void",
+    )
+
+
+def test_bad_values_are_warned_of_with_their_remedy():
+    before = launch("sglang serve m --tp 3", NCCL_MIN_NCHANNELS="abc")
+    assert warned(before, SetEnv("NCCL_P2P_LEVEL", "sys")) == (
+        "NCCL_P2P_LEVEL=sys is ignored without a word: no such level (write SYS: names are case-sensitive)",
+    )
+
+
+def test_steps_without_an_algorithm():
+    assert warned(launch("sglang serve m"), SetFlag("--speculative-num-steps", "3")) == (
+        "Speculative flags without --speculative-algorithm have no effect",
+    )
+
+
+def test_an_unread_config_file_may_undo_a_baseline():
+    before = launch("sglang serve m --config /c.yaml --speculative-algorithm EAGLE")
+    assert warned(before, Baseline()) == ("/c.yaml may switch speculation on again: it was not read",)
+    assert warned(before, Baseline(), config={"port": 1}) == ()
+
+
+def test_a28_dflash_ignores_steps():
+    before = launch("sglang serve m --speculative-algorithm DFLASH")
+    assert warned(before, SetFlag("--speculative-num-steps", "5")) == (
+        "DFLASH drafts one block: SGLang sets steps and top-k to 1 whatever is asked",
+    )
+
+
+@pytest.mark.parametrize(
+    ("extra", "version", "expected"),
+    [
+        (
+            "--attention-backend trtllm_mha",
+            "",
+            "Attention backend trtllm_mha refuses top-k above 1: the server will not start",
+        ),
+        (
+            "--page-size 16 --attention-backend triton",
+            "0.5.12",
+            "Top-k above 1 with page size 16 needs flashinfer or fa3",
+        ),
+        ("--page-size 16 --attention-backend triton", "0.5.13", None),
+        ("--page-size 16 --attention-backend fa3", "", None),
+    ],
+)
+def test_trees_and_their_limits(extra, version, expected):
+    before = launch(f"sglang serve m --speculative-algorithm EAGLE {extra}")
+    found = warned(before, SetFlag("--speculative-eagle-topk", "4"), sglang_version=version)
+    assert found == ((expected,) if expected else ())
+
+
+def test_trees_run_in_the_synchronous_worker_only():
+    before = launch("sglang serve m --speculative-algorithm EAGLE", SGLANG_ENABLE_SPEC_V2="1")
+    edit = SetFlag("--speculative-eagle-topk", "4")
+    assert warned(before, edit, sglang_version="0.5.12") == (
+        "Top-k above 1 runs in the synchronous worker (v1) only, up to SGLang 0.5.12",
+    )
+    assert warned(before, edit, sglang_version="0.5.13") == ()
+
+
+def test_adaptive_steps_change_by_themselves():
+    before = launch("sglang serve m --speculative-algorithm EAGLE --speculative-adaptive")
+    assert warned(before, SetFlag("--speculative-num-steps", "3")) == (
+        "--speculative-adaptive changes the steps while the server runs",
+    )
+
+
+def test_what_spoils_a_measurement():
+    before = launch("sglang serve m --disable-cuda-graph")
+    assert warned(
+        before,
+        SetFlag("--tp", "2"),
+        SetEnv("SGLANG_SIMULATE_ACC_LEN", "3"),
+        SetEnv("CUDA_LAUNCH_BLOCKING", "1"),
+    ) == (
+        "Another parallelism: the figures are not comparable with earlier runs",
+        "Acceptance is simulated: timing only, the text is meaningless",
+        "CUDA_LAUNCH_BLOCKING=1 forbids any meaningful throughput",
+        "Without CUDA graphs the CPU's launch time is what is measured",
+    )
+    assert warned(launch("sglang serve m"), SetEnv("SGLANG_SIMULATE_ACC_LEN", "-1")) == ()
+
+
+@pytest.mark.parametrize(
+    ("version", "env", "hint"),
+    [
+        ("0.5.9", {}, "set SGLANG_ENABLE_SPEC_V2=1: without it this release may load the model twice"),
+        ("0.5.9", {"SGLANG_ENABLE_SPEC_V2": "1"}, ""),
+        ("0.5.12", {}, ""),
+        ("0.4.10", {}, ""),
+        ("", {}, ""),
+    ],
+)
+def test_b15_the_switch_that_saves_a_second_model(version, env, hint):
+    assert draft_memory_hint(launch("sglang serve m", **env), version) == hint

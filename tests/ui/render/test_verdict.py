@@ -1,0 +1,49 @@
+from dataclasses import replace
+
+import pytest
+
+from specttui.events import Alert, Severity
+from specttui.state.snapshot import VerdictView
+from specttui.ui.render.panel import Space
+from specttui.ui.render.verdict import OUTCOMES, verdict_panel
+from support.scripted_snapshots import serving
+
+
+def shown(snapshot, space):
+    return verdict_panel(snapshot, space).fill(space).plain.split("\n")
+
+
+def test_one_line_says_that_there_is_more():
+    assert shown(serving(), Space(78, 1)) == [
+        "VERDICT  PAYS  Accept length 1.83 is above break-even 1.73. Verify is 97 % …"
+    ]
+
+
+def test_framed_with_its_caveats():
+    assert shown(serving(), Space(116, 3, framed=True)) == [
+        "PAYS  Accept length 1.83 is above break-even 1.73. Verify is 97 % of the cycle.",
+        "Holds for the load it was measured at: 1 request at a time, live traffic.",
+    ]
+
+
+def test_long_texts_wrap_beneath_their_start():
+    lines = shown(serving(), Space(78, 4))
+    assert lines[0].startswith("VERDICT  PAYS  Accept")
+    assert lines[1] == "         the cycle."
+    assert lines[2].startswith("         Holds for the load")
+
+
+@pytest.mark.parametrize("outcome", ["pays", "costs", "even", "cannot_win", "unknown", "something new"])
+def test_every_outcome_has_its_word(outcome):
+    snapshot = replace(serving(), verdict=VerdictView(outcome, "Text."))
+    word = OUTCOMES.get(outcome, OUTCOMES["unknown"])[0]
+    assert shown(snapshot, Space(78, 1)) == [f"VERDICT  {word}  Text."]
+
+
+def test_the_newest_alert_that_matters_is_shown_with_its_remedy():
+    alerts = (
+        Alert(severity=Severity.WARNING, message="KV pool is full", remedy="lower the concurrency"),
+        Alert(severity=Severity.INFO, message="for information"),
+    )
+    lines = shown(replace(serving(), alerts=alerts), Space(116, 3, framed=True))
+    assert lines[1] == "! KV pool is full  lower the concurrency"
