@@ -54,8 +54,9 @@ def live(
 def demo(
     *,
     profile: Annotated[
-        Literal["pcie", "h200"], Parameter(help="pcie: a 1T-parameter MoE on 8 PCIe GPUs; h200: one H200.")
-    ] = "pcie",
+        Literal["mission", "h200"],
+        Parameter(help="mission: a 1T-parameter MoE on 8 PCIe GPUs; h200: one H200."),
+    ] = "mission",
 ) -> None:
     """Open the screen on a simulated host: everything works, nothing is needed."""
     from specttui.ui.start import run_demo

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -95,10 +95,7 @@ def _from_files(
     found = Identities()
     for path, named in _files(route, options):
         try:
-            # asyncssh takes a function here (documented), which its annotation leaves out.
-            ask = cast("str", passphrase)
-            pairs = asyncssh.load_keypairs([path], ask, route.certificate_files, loop=loop)
-            found.keys += [Identity(f"key {path}", pair) for pair in pairs]
+            found.keys += [Identity(f"key {path}", pair) for pair in _load_one(path, route, passphrase, loop)]
         except FileNotFoundError:
             if named and not _beside(path, ".pub").exists():
                 found.unusable.append(f"{path} does not exist.")
@@ -110,6 +107,23 @@ def _from_files(
             elif named:
                 found.unusable.append(f"{path} cannot be used: {error}.")
     return found
+
+
+def _load_one(
+    path: Path, route: Route, passphrase: PassphraseAsker, loop: asyncio.AbstractEventLoop
+) -> Sequence[asyncssh.SSHKeyPair]:
+    """A file's keys. An encrypted one whose public half can be read is opened when it is to sign.
+
+    Raises:
+        ValueError: It is no key, or encrypted without saying which key it holds ("Passphrase must ...").
+    """
+    try:
+        return asyncssh.load_keypairs([path], None, route.certificate_files)
+    except asyncssh.KeyImportError as error:
+        if not str(error).startswith("Passphrase") or not _public_blobs([(path, True)]):
+            raise
+    # asyncssh takes a function here (documented), which its annotation leaves out.
+    return asyncssh.load_keypairs([path], cast("str", passphrase), route.certificate_files, loop=loop)
 
 
 def _files(route: Route, options: ConnectOptions) -> list[tuple[Path, bool]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,14 @@ class Position:
     cursor: str = ""
 
 
-TailStart = FromEnd | WholeFile | Position
+@dataclass(frozen=True, slots=True)
+class FromOffset:
+    """Begin after so many bytes of the file as it is now: where a server that we started began to write."""
+
+    offset: int
+
+
+TailStart = FromEnd | FromOffset | WholeFile | Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ TailItem = Chunk | Notice
 
 async def follow(
     remote: Remote, source: LogSource, *, start: TailStart = FromEnd()
-) -> AsyncIterator[TailItem]:
+) -> AsyncGenerator[TailItem]:
     """Follow a log for ever, over one stream.
 
     A follow process that ends silently is started again where it stopped. Close the iterator
@@ -144,6 +151,8 @@ def _file_start(start: TailStart) -> dict[str, Any]:
     match start:
         case FromEnd(backlog):
             return {"kind": "end", "backlog": backlog}
+        case FromOffset(offset):
+            return {"kind": "offset", "offset": offset}
         case Position(inode, offset, tail):
             return {"kind": "position", "inode": inode, "offset": offset, "tail": tail}
         case WholeFile():

@@ -32,7 +32,9 @@ _OOM_FACTS = re.compile(
 )
 
 
-def from_traceback(block: TracebackBlock, *, ready: bool, nccl_warnings: Iterable[str]) -> FailureSeen | None:
+def from_traceback(
+    block: TracebackBlock, *, ready: bool, nccl_warnings: Iterable[str]
+) -> tuple[FailureSeen, bool] | None:
     """Diagnose a complete traceback.
 
     Args:
@@ -42,7 +44,8 @@ def from_traceback(block: TracebackBlock, *, ready: bool, nccl_warnings: Iterabl
         nccl_warnings: NCCL's own warnings before it, which say what Python's exception does not.
 
     Returns:
-        The failure, or None if the traceback only shows an interruption.
+        The failure, and whether its kind follows from earlier ones where there are any; None if the
+        traceback only shows an interruption.
     """
     if block.exception in _STOPPED or not block.exceptions:
         return None
@@ -54,7 +57,7 @@ def from_traceback(block: TracebackBlock, *, ready: bool, nccl_warnings: Iterabl
     lines = block.relevant_lines(MAX_LINES)
     if category in {"nccl", "oom_nccl"}:
         lines = (*nccl_warnings, *lines)[:MAX_LINES]
-    return FailureSeen(
+    failure = FailureSeen(
         rank=block.rank,
         stamp=block.stamp,
         category=category,
@@ -65,6 +68,7 @@ def from_traceback(block: TracebackBlock, *, ready: bool, nccl_warnings: Iterabl
         in_probe=bool(probe_frame),
         details=details,
     )
+    return failure, found is not None and found[0].consequence
 
 
 def from_line(rule: Rule, found: re.Match[str], line: Prefixed) -> FailureSeen:

@@ -95,7 +95,8 @@ TRACEBACK_RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "bad_model_path",
-        r"(?P<path>\S{1,300}) (?:does not appear to have a file named config\.json|is not a local folder)",
+        r"(?<!\S)(?P<path>\S{1,300}) "
+        r"(?:does not appear to have a file named config\.json|is not a local folder)",
         "There is no model at {path}",
     ),
     _rule(

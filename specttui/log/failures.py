@@ -7,7 +7,7 @@ from collections import deque
 
 from specttui.events import FailureSeen
 from specttui.log.diagnosis import from_line, from_traceback
-from specttui.log.failure_rules import LINE_HINT, LINE_RULES, TRACEBACK_RULES, Rule, matching
+from specttui.log.failure_rules import LINE_HINT, LINE_RULES, TRACEBACK_RULES, matching
 from specttui.log.incident import Incident
 from specttui.log.phases import StartupPosition
 from specttui.log.prefix import Prefixed
@@ -81,7 +81,7 @@ class FailureGatherer:
             self._usage = None
             if outcome is not False:
                 self._incident = Incident()
-                self._admit(outcome, None, found)
+                self._admit(outcome, False, found)
                 return True
         if line.stamped:
             self._close_blocks(found)
@@ -128,7 +128,7 @@ class FailureGatherer:
         failure = from_line(rule, groups, line)
         if not rule.per_rank:
             self._end_chorus(found)
-            self._admit(failure, rule, found)
+            self._admit(failure, rule.consequence, found)
         elif self._chorus is not None and self._chorus.joins(failure):
             self._chorus.add(failure)
         else:
@@ -149,16 +149,15 @@ class FailureGatherer:
 
     def _close_block(self, key: str, found: list[FailureSeen]) -> None:
         block = self._blocks.pop(key)
-        failure = from_traceback(block, ready=self._position.ready, nccl_warnings=self._nccl_warnings)
-        if failure is not None:
-            rule = matching(TRACEBACK_RULES, block.text, block.frame_text)
-            self._admit(failure, rule[0] if rule else None, found)
+        told = from_traceback(block, ready=self._position.ready, nccl_warnings=self._nccl_warnings)
+        if told is not None:
+            self._admit(told[0], told[1], found)
 
     def _end_chorus(self, found: list[FailureSeen]) -> None:
         chorus, self._chorus = self._chorus, None
         if chorus is not None:
-            self._admit(chorus.failure(), chorus.rule, found)
+            self._admit(chorus.failure(), chorus.rule.consequence, found)
 
-    def _admit(self, failure: FailureSeen, rule: Rule | None, found: list[FailureSeen]) -> None:
-        if self._incident.admits(failure, consequence=rule is not None and rule.consequence):
+    def _admit(self, failure: FailureSeen, consequence: bool, found: list[FailureSeen]) -> None:
+        if self._incident.admits(failure, consequence=consequence):
             found.append(failure)

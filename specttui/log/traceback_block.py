@@ -8,7 +8,8 @@ HEADER = "Traceback (most recent call last):"
 _SCOPE = re.compile(r"(?P<who>[\w ]{1,60}?) hit an exception: *$")
 _CHAINED = ("The above exception was the direct cause", "During handling of the above exception")
 _EXCEPTION = re.compile(r"(?P<name>[A-Za-z_][\w.]{0,150})(?:: |:?$)")
-_PROBE = re.compile(r"in _specttui\w*|[\"'/]\S{0,200}specttui", re.ASCII)
+# A function of our block, or a file of the import hook's folder.
+_PROBE = re.compile(r"in _specttui\w*|/\.?specttui[\w.-]{0,60}(?:/[\w.-]{1,60}){0,3}\", line")
 _MAX_FRAMES = 400
 _MAX_MESSAGE = 30
 _MAX_EXCEPTIONS = 8

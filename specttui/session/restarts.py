@@ -29,7 +29,7 @@ from specttui.host.ready import Endpoint, endpoint_of
 from specttui.host.server import ServerControl
 from specttui.host.start import Started
 from specttui.host.stop import Stoppable
-from specttui.host.tail import Position
+from specttui.host.tail import FromOffset
 from specttui.log.startup import StartupModel, learnt
 from specttui.session.emitter import Emitter
 from specttui.session.launches import Launches
@@ -161,7 +161,7 @@ class Restarter:
         self._start = _Start(Readiness(), StartupModel(self._earlier), self._emitter.offset_s)
         self._start.model.output(self._emitter.offset_s)
         await self._pump.begin(
-            LogSource(kind=LogKind.FILE, path=started.log_path), Position(offset=started.log_offset)
+            LogSource(kind=LogKind.FILE, path=started.log_path), FromOffset(started.log_offset)
         )
         return started
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from specttui.analysis.breakdown import ROW_ORDER, Breakdown, Row, breakdown
 from specttui.analysis.stats import mean, median
-from specttui.events import Phase
+from specttui.events import Clock, Phase
 from specttui.state.cycles import CycleColumns
 from specttui.state.facts import Facts
 from specttui.state.snapshot import CycleView, PhaseRow, RankRow, Series
@@ -16,11 +16,15 @@ WINDOW_S = 60.0
 
 
 def break_down(columns: CycleColumns, missing: Mapping[str, str]) -> Breakdown:
-    """The breakdown of some cycles; `missing` maps a phase's name to why it cannot be shown."""
+    """The breakdown of some cycles; `missing` maps a phase's name to why it cannot be shown.
+
+    Only beside GPU times do the CPU's times say something of their own.
+    """
+    cpu_ms = columns.cpu_ms if columns.clock is Clock.EVENTS else {}
     return breakdown(
         {phase: list(column) for phase, column in columns.phase_ms.items()},
         list(columns.cycle_ms),
-        cpu_ms={phase: list(column) for phase, column in columns.cpu_ms.items()},
+        cpu_ms={phase: list(column) for phase, column in cpu_ms.items()},
         missing={Phase(name): why for name, why in missing.items() if name in set(ROW_ORDER)},
     )
 

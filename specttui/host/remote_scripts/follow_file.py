@@ -39,12 +39,14 @@ class Follower:
         self.missing = False
 
     def start(self, start: "dict[str, Any]") -> None:
-        """Open the file at a start: `end` with a backlog, `whole`, or the `position` of an earlier visit."""
+        """Open the file at a start: `end` with a backlog, `offset`, `whole`, or the `position` of an earlier visit."""
         opened = self._open(self.path)
         if start["kind"] == "position":
             self._resume(start["inode"], start["offset"], start["tail"])
         elif opened and start["kind"] == "end":
             self._go_near_end(start["backlog"])
+        elif opened and start["kind"] == "offset":
+            self._go_to(min(start["offset"], os.fstat(self.fd).st_size))
 
     def step(self) -> bool:
         """Send what is new; False when there was nothing."""

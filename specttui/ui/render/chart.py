@@ -13,7 +13,10 @@ from specttui.ui.render.figures import duration, finite, nice_ceiling
 from specttui.ui.render.glyphs import Glyphs
 from specttui.ui.render.text import DRAWN, MUTED, line
 
-_TICKS = 5
+_MOST_TICKS = 7
+_TICK_WIDTH = 18
+#: Above the largest value there is room for the numbers of the runs.
+_HEADROOM = 1.1
 #: Frame characters without box lines, for the ASCII set.
 _ASCII_FRAME = str.maketrans("┌┐└┘├┤┬┴┼─│", "+++++++++-|")
 
@@ -55,7 +58,7 @@ def chart(
         return [line(("No figures for this metric yet.", MUTED))]
     figure = _figure(width, height)
     begin_s, end_s = parts[0][0][0], max(parts[-1][0][-1], parts[0][0][0] + 1.0)
-    high = nice_ceiling(max(max(values) for _, values in parts))
+    high = nice_ceiling(_HEADROOM * max(max(values) for _, values in parts))
     for boundary in boundaries:
         if begin_s <= boundary.offset_s <= end_s:
             figure.line(boundary.offset_s, orientation="vertical")
@@ -63,9 +66,12 @@ def chart(
     marker = "braille" if glyphs.name != "ascii" else "*"
     for offsets_s, values in parts:
         figure.draw(figure.signal(offsets_s, values, marker=marker).lines())
-    ticks = [begin_s + (end_s - begin_s) * index / (_TICKS - 1) for index in range(_TICKS)]
+    count = max(2, min(_MOST_TICKS, width // _TICK_WIDTH))
+    ticks = [begin_s + (end_s - begin_s) * index / (count - 1) for index in range(count)]
     figure.ruler("y").lim(0, high)
-    figure.ruler("x").lim(begin_s, end_s).ticks(ticks, [duration(tick) for tick in ticks])
+    figure.ruler("x").lim(begin_s, end_s).ticks(ticks, [duration(tick) for tick in ticks]).alignment(
+        tick="dynamic"
+    )
     rows = figure.build().string(colorless=True).rstrip("\n").split("\n")
     return [_styled(row, glyphs) for row in rows[:height]]
 

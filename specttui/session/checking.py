@@ -1,0 +1,188 @@
+"""`specttui check` and `specttui restore`: a short visit to a host, without the screen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from specttui.errors import ServerNotFoundError
+from specttui.events import FileState, ServerInfo, Worker
+from specttui.host.discovery import discover
+from specttui.host.files import GuardedFile
+from specttui.host.leftovers import find_journals
+from specttui.host.found import Discovery, FoundServer
+from specttui.host.link import Link
+from specttui.host.prompts import Prompter
+from specttui.host.remote import Remote
+from specttui.host.target import ConnectOptions, Target
+from specttui.launch import changed_settings, command_lines, env_lines, summary
+from specttui.probe.describe import describe, to_dict
+from specttui.probe.inspection import Inspection, inspect
+from specttui.probe.patch import remove
+from specttui.session import folders
+from specttui.session.console import ConsolePrompter
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check saw: the servers, and each server's worker file inspected."""
+
+    host: str
+    discovery: Discovery
+    inspections: tuple[Inspection | None, ...]
+
+
+async def check(
+    host: str,
+    *,
+    server_port: int | None = None,
+    use_ssh_config: bool = True,
+    options: ConnectOptions | None = None,
+    prompter: Prompter | None = None,
+) -> Checked:
+    """Look at a host and go; changes nothing there.
+
+    Raises:
+        SpecttuiError: The host cannot be reached or looked at.
+    """
+    async with _visit(host, use_ssh_config, options, prompter) as remote:
+        discovery = await discover(remote, port=server_port, inspect_source=inspect)
+    inspections = tuple(_inspection(server) for server in discovery.servers)
+    return Checked(host, discovery, inspections)
+
+
+async def restore(
+    host: str,
+    *,
+    path: str | None = None,
+    server_port: int | None = None,
+    use_ssh_config: bool = True,
+    options: ConnectOptions | None = None,
+    prompter: Prompter | None = None,
+) -> str:
+    """Bring the originals of a host's patched worker files back, with only what lies on the host.
+
+    Args:
+        host: The host.
+        path: The file; by default every file that a session noted on the host or that a server runs.
+        server_port: The server whose worker file is meant.
+        use_ssh_config: Read ~/.ssh/config.
+        options: How to connect instead.
+        prompter: Asked about host keys and for secrets.
+
+    Returns:
+        One line per file: what was done.
+
+    Raises:
+        SpecttuiError: The host cannot be reached, or a file cannot be restored; the others were.
+    """
+    async with _visit(host, use_ssh_config, options, prompter) as remote:
+        paths = [path] if path else await _candidates(remote, server_port)
+        if not paths:
+            return "Nothing to restore: no session left a patched file, and no server's worker is patched."
+        return "\n".join([await _restore_one(remote, each) for each in paths])
+
+
+@asynccontextmanager
+async def _visit(
+    host: str, use_ssh_config: bool, options: ConnectOptions | None, prompter: Prompter | None
+) -> AsyncIterator[Remote]:
+    chosen = options or ConnectOptions(use_ssh_config=use_ssh_config)
+    link = Link(Target.parse(host), prompter or ConsolePrompter(), chosen)
+    await link.start()
+    try:
+        yield link
+    finally:
+        await link.close()
+
+
+async def _candidates(remote: Remote, server_port: int | None) -> list[str]:
+    """Files that sessions noted on the host, and patched files of running servers, each once."""
+    paths = [record.path for record in await find_journals(remote)]
+    with suppress(ServerNotFoundError):
+        discovery = await discover(remote, port=server_port, inspect_source=inspect)
+        for server in discovery.servers:
+            workers = (server.info.worker, *server.info.other_workers)
+            paths += [worker.path for worker in workers if worker.state is FileState.PATCHED]
+    return list(dict.fromkeys(paths))
+
+
+async def _restore_one(remote: Remote, path: str) -> str:
+    session_id = datetime.now(UTC).strftime("restore-%Y%m%d-%H%M%S")
+    guarded = GuardedFile(remote, path, session_id, folders.home() / "restored" / session_id)
+    contents = await guarded.read()
+    inspection = inspect(contents.data, path)
+    if inspection.state is FileState.ORIGINAL:
+        if (await guarded.surroundings()).leftovers:
+            await guarded.restore(contents.data, expected_sha256=contents.sha256, take_over=True)
+        return f"{path}: is the original already"
+    original = remove(contents.data)
+    done = await guarded.restore(original, expected_sha256=contents.sha256, take_over=True)
+    return f"{path}: restored, byte for byte (sha256 {done.sha256})"
+
+
+def _inspection(server: FoundServer) -> Inspection | None:
+    path = server.info.worker.path
+    source = server.sources.get(path)
+    return inspect(source, path) if source is not None else None
+
+
+def check_json(checked: Checked) -> dict[str, Any]:
+    """A check as JSON-ready data, secrets left out."""
+    servers = [
+        {
+            "server": server.info.model_dump(mode="json"),
+            "serving": server.serving,
+            "worker_choice": server.choice.why,
+            "probe": to_dict(inspection) if inspection else None,
+        }
+        for server, inspection in zip(checked.discovery.servers, checked.inspections, strict=True)
+    ]
+    problems = [{"text": each.text, "remedy": each.remedy} for each in checked.discovery.problems]
+    return {"host": checked.host, "servers": servers, "problems": problems}
+
+
+def check_text(checked: Checked) -> str:
+    """A check for a reader."""
+    lines = [f"{checked.host}: {len(checked.discovery.servers)} SGLang server(s)"]
+    for server, inspection in zip(checked.discovery.servers, checked.inspections, strict=True):
+        lines += ["", *_server_lines(server)]
+        if inspection is not None:
+            lines += ["", "What patch would hook:", describe(inspection)]
+    for problem in checked.discovery.problems:
+        lines += ["", f"! {problem.text}", *([f"  {problem.remedy}"] if problem.remedy else [])]
+    return "\n".join(lines)
+
+
+def _server_lines(server: FoundServer) -> Iterator[str]:
+    info = server.info
+    state = "serving" if server.serving else "not answering yet"
+    yield f"Server, process {info.pid}, port {info.port}, {state}"
+    yield f"  model        {info.model_path}"
+    yield f"  SGLang       {info.sglang_version or 'unknown'}  {info.sglang_path}"
+    yield f"  interpreter  {info.interpreter}"
+    yield f"  parallel     TP {info.tensor_parallel}, DP {info.data_parallel}, PP {info.pipeline_parallel}"
+    yield f"  speculation  {summary(info.effective)}"
+    yield from (f"  changed      {text}" for text in changed_settings(info.requested, info.effective))
+    yield f"  worker       {_worker(info.worker)}"
+    yield f"  log          {info.log.kind.value} {info.log.path}".rstrip()
+    yield f"  managed by   {info.manager.kind.value} {info.manager.name}".rstrip()
+    yield f"  GPUs         {_gpus(info)}"
+    yield "  command"
+    yield from (f"    {line}" for line in (*env_lines(info.launch), *command_lines(info.launch)))
+
+
+def _worker(worker: Worker) -> str:
+    if not worker.path:
+        return "none: the server decodes without speculation"
+    return f"{worker.class_name} in {worker.path} ({worker.state.value})"
+
+
+def _gpus(info: ServerInfo) -> str:
+    if not info.gpus:
+        return "none seen (no nvidia-smi)"
+    names = {gpu.name for gpu in info.gpus}
+    return f"{len(info.gpus)} x {', '.join(sorted(names))}"
