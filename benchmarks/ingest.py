@@ -57,10 +57,13 @@ def access_noise(lines: int) -> bytes:
 def decode_lines(lines: int) -> bytes:
     """Decode lines of SGLang 0.5.12."""
     rng = random.Random(2)
+    row = (
+        "[2026-11-29 13:23:{:02d} TP0] Decode batch, #running-req: 1, #token: {}, token usage: 0.00, "
+        "accept len: {:.2f}, accept rate: 0.56, cuda graph: True, gen throughput (token/s): {:.2f}, "
+        "#queue-req: 0\n"
+    )
     return b"".join(
-        f"[2026-11-29 13:23:{i // 1000 % 60:02d} TP0] Decode batch, #running-req: 1, "
-        f"#token: {rng.randint(1, 9999)}, token usage: 0.00, accept len: {rng.uniform(1, 3):.2f}, accept rate: 0.56, cuda graph: True, "
-        f"gen throughput (token/s): {rng.uniform(50, 400):.2f}, #queue-req: 0\n".encode()
+        row.format(i // 1000 % 60, rng.randint(1, 9999), rng.uniform(1, 3), rng.uniform(50, 400)).encode()
         for i in range(lines)
     )
 

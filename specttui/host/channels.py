@@ -99,11 +99,7 @@ class Channels:
         lone_refusals = 0
         while True:
             if self._login.lost.is_set():
-                raise NotStartedError(
-                    f"There is no connection to {self._host}",
-                    cause=self._login.lost_cause or "It was closed. The command was not started.",
-                    remedy="Wait for the reconnect, or connect again.",
-                )
+                raise self._not_started()
             try:
                 return await self._ssh.create_process(
                     line,
@@ -119,7 +115,8 @@ class Channels:
     def _judge_refusal(self, error: asyncssh.ChannelOpenError, lone_refusals: int) -> None:
         """Decide whether to wait after a refusal, or to give up by raising."""
         if self._login.lost.is_set():
-            raise self.lost_error() from error
+            # Before the channel was confirmed nothing was sent; while the command was sent, nobody knows.
+            raise self.lost_error() if error.code == _SEND_FAILED else self._not_started()
         if error.code == _SEND_FAILED:
             raise RemoteCommandError(
                 f"{self._host} does not run commands for this account",
@@ -143,10 +140,17 @@ class Channels:
         except TimeoutError:
             return
 
+    def _not_started(self) -> NotStartedError:
+        return NotStartedError(
+            f"There is no connection to {self._host}",
+            cause=f"{self._login.lost_cause} The command was not started.",
+            remedy="Wait for the reconnect, or connect again.",
+        )
+
     def lost_error(self) -> ConnectionLostError:
         """The error for a command that was under way when the connection broke."""
         return ConnectionLostError(
             f"The connection to {self._host} was lost",
-            cause=f"{self._login.lost_cause or 'It was closed.'} The command may or may not have run.",
+            cause=f"{self._login.lost_cause} The command may or may not have run.",
             remedy="Wait for the reconnect, then look at what the command left.",
         )

@@ -89,7 +89,7 @@ class Connection:
     async def wait_lost(self) -> str:
         """Wait until the connection is gone; gives the cause as far as known."""
         await self._dialed.login.lost.wait()
-        return self._dialed.login.lost_cause or "The connection was closed."
+        return self._dialed.login.lost_cause
 
     async def close(self) -> None:
         """End running commands, close the connection and what carried it."""

@@ -134,11 +134,16 @@ def _protocol(error: asyncssh.Error, route: Route, extra: str) -> ConnectionFail
         title = f"{place} does not speak SSH as expected"
         remedy = "Check the port: something else may be listening there."
     else:
-        title = f"{place} closed the connection before the login was done"
-        remedy = (
-            "It may be overloaded or refuse this address; try again in a minute, or ask its administrator."
-        )
+        return _cut_off(route, error.reason, extra)
     return ConnectionFailedError(title, cause=_joined(error.reason, extra), remedy=remedy)
+
+
+def _cut_off(route: Route, reason: str, extra: str) -> ConnectionFailedError:
+    return ConnectionFailedError(
+        f"{route.host}, port {route.port}, closed the connection before the login was done",
+        cause=_joined(reason, extra),
+        remedy="Check the port, and that the host is not overloaded and takes this address; try again.",
+    )
 
 
 def _unreachable(error: OSError, route: Route, extra: str) -> ConnectionFailedError:
@@ -155,6 +160,8 @@ def _unreachable(error: OSError, route: Route, extra: str) -> ConnectionFailedEr
             cause=_joined("The host is up, but nothing listens there, or a firewall refuses it.", extra),
             remedy="Check the port, and that the SSH server runs.",
         )
+    if isinstance(error, ConnectionResetError | BrokenPipeError):
+        return _cut_off(route, error.strerror or str(error), extra)
     if isinstance(error, TimeoutError) or errno.ETIMEDOUT in numbers:
         title = f"{route.host} did not answer"
     else:

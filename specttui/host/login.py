@@ -96,7 +96,7 @@ class Login(asyncssh.SSHClient):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone, in whatever way."""
-        self.lost_cause = str(exc) if exc else ""
+        self.lost_cause = f"{str(exc).rstrip('.')}." if exc else "It was closed."
         self.lost.set()
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:

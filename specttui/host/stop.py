@@ -18,6 +18,8 @@ from specttui.host.remote_python import run_program
 #: Memory within this of the last sample is called unchanged, and of the idle level, released.
 MEMORY_TOLERANCE_MIB = 200
 _SLICE_S = 2.0
+#: A loop around a server starts it again within this time.
+_RETURN_S = 1.0
 
 OnStop = Callable[[ServerStopping], None]
 
@@ -129,6 +131,7 @@ class _Tree:
         self.sessions: list[int] = []
         self.alive: tuple[ProcessId, ...] = ()
         self.holders: list[dict[str, Any]] = []
+        self.successors: list[dict[str, Any]] = []
         self.denied: list[int] = []
 
     async def look(self, signal: str = "", *, everyone: bool = False, wait_s: float = 0.0) -> None:
@@ -143,7 +146,8 @@ class _Tree:
         }
         answer = await run_program(self.remote, "stop_tree", parameters)
         self.known += [pair for pair in answer["seen"] if pair not in self.known]
-        self.sessions, self.holders, self.denied = answer["sessions"], answer["holders"], answer["denied"]
+        self.sessions, self.denied = answer["sessions"], answer["denied"]
+        self.holders, self.successors = answer["holders"], answer["successors"]
         self.alive = tuple(ProcessId(**process) for process in answer["alive"])
 
     async def wait_for_end(self, limit_s: float) -> None:
@@ -192,8 +196,7 @@ async def _free_ports(tree: _Tree, on_step: OnStop, limits: StopLimits) -> None:
     on_step(ServerStopping(step="port", detail=", ".join(str(port) for port in tree.ports)))
     clock = asyncio.get_running_loop().time
     deadline = clock() + limits.port_s
-    while tree.holders:
-        _check_not_back(tree)
+    while tree.holders and not tree.successors:
         if clock() > deadline:
             holder = tree.holders[0]
             raise ServerStopError(
@@ -203,17 +206,21 @@ async def _free_ports(tree: _Tree, on_step: OnStop, limits: StopLimits) -> None:
             )
         await asyncio.sleep(min(0.5, limits.port_s))
         await tree.look()
+    await _check_not_back(tree)
 
 
-def _check_not_back(tree: _Tree) -> None:
-    """Recognise a loop around the server that starts it again."""
-    for holder in tree.holders:
-        if holder["is_server"] and [holder["pid"], holder["start_ticks"]] not in tree.known:
-            raise ServerManagedError(
-                "Another server took the port at once",
-                cause=f"Process {holder['pid']} listens on port {holder['port']}: {holder['command']}",
-                remedy="A script that runs the server in a loop may have started it: end the script first.",
-            )
+async def _check_not_back(tree: _Tree) -> None:
+    """Recognise a loop around the server that starts it again, a moment after it ended."""
+    if not tree.successors:
+        await asyncio.sleep(_RETURN_S)
+        await tree.look()
+    if tree.successors:
+        back = tree.successors[0]
+        raise ServerManagedError(
+            "The server is being started again by something else",
+            cause=f"Process {back['pid']} is new: {back['command']}",
+            remedy="A script that runs it in a loop may do that: end the script, then this server, and try again.",
+        )
 
 
 async def _release_memory(

@@ -199,7 +199,7 @@ LINE_RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "sigquit",
-        r"^Received sigquit from a child proces|^SIGQUIT received\.",
+        r"^Received sigquit from a child proc|^SIGQUIT received\.",
         "A child process of the server failed",
         consequence=True,
     ),

@@ -59,6 +59,7 @@ REMEDIES: Final[dict[str, str]] = {
         "A process of the server was killed from outside or crashed without a word: look in dmesg for the "
         "kernel's out-of-memory killer and for GPU (Xid) errors."
     ),
+    "scheduler_dead": "Its reason stands above, or was not logged: look in dmesg.",
     "sigquit": "A child process failed before this line; its reason stands above, or was not logged.",
     "killed": (
         "The kernel or somebody killed the server: look in dmesg for the out-of-memory killer and free "

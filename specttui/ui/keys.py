@@ -65,7 +65,7 @@ KEYS: tuple[Key, ...] = (
     Key("maximise_5", "5", "maximise('log')", "log alone", "The log alone.", VIEW),
     Key("back", "escape", "back", "return", "Out of a panel or the filter; else cancel.", VIEW),
     Key("help", "question_mark,f1", "help", "help", "All keys, and where to read on.", PROGRAM, 0),
-    Key("palette", "ctrl+p", "app.command_palette", "palette", "Search all commands.", PROGRAM, 13),
+    Key("palette", "ctrl+p", "app.command_palette", "palette", "Search all commands.", PROGRAM),
     Key("quit", "q", "app.request_quit", "quit", "Leave; asks while the file is patched.", PROGRAM, 0),
     Key("quit_ctrl_q", "ctrl+q", "app.request_quit", "quit", "The same, also while typing.", PROGRAM),
     Key("quit_ctrl_c", "ctrl+c", "app.interrupt", "copy or quit", "Copy the selection, else quit.", PROGRAM),
@@ -75,11 +75,13 @@ KEYS: tuple[Key, ...] = (
 KEY_BY_ID = {key.id: key for key in KEYS}
 
 _APP_KEYS = {"quit_ctrl_q", "quit_ctrl_c"}
+#: Bound by Textual itself.
+_TEXTUAL_KEYS = {"palette"}
 
 
 def main_bindings() -> list[BindingType]:
     """The bindings of the main screen."""
-    return [_binding(key) for key in KEYS if key.id not in _APP_KEYS]
+    return [_binding(key) for key in KEYS if key.id not in _APP_KEYS | _TEXTUAL_KEYS]
 
 
 def app_bindings() -> list[BindingType]:

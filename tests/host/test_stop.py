@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.fake_nvidia_smi import write_nvidia_smi
-from support.fake_sglang import FakeServer, alive, launch_argv, start_fake
+from support.fake_sglang import FakeServer, alive, free_port, launch_argv, start_fake
 from support.local_remote import LocalRemote
 
 from specttui.errors import ServerManagedError
@@ -21,6 +23,7 @@ from specttui.host.processes import ProcessId
 from specttui.host.stop import ServerStopError, StopLimits, stop
 
 QUICK = StopLimits(terminate_s=2.0, kill_s=20.0, port_s=20.0, memory_s=20.0)
+BRIEF = StopLimits(terminate_s=0.1, kill_s=0.1, port_s=0.2, memory_s=0.1)
 
 
 class Servers:
@@ -47,6 +50,14 @@ def servers(tmp_path: Path) -> Iterator[Servers]:
 @pytest.fixture
 def remote(tmp_path: Path) -> LocalRemote:
     return LocalRemote(tmp_path)
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["/bin/sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
 
 
 async def find(remote: LocalRemote, server: FakeServer) -> FoundServer:
@@ -90,20 +101,17 @@ async def test_ends_workers_orphaned_before(remote: LocalRemote, servers: Server
     server.process.kill()
     server.process.wait()
     assert [alive(pid) for pid in server.children] == [True, True, True]
-    orphans = [problem for problem in (await discover(remote)).problems if "without a launcher" in problem.text]
+    orphans = [
+        problem for problem in (await discover(remote)).problems if "without a launcher" in problem.text
+    ]
     assert all(str(pid) in orphans[0].text for pid in server.children[:2])
     await stop(remote, found, lambda _: None, limits=QUICK)
     assert [alive(pid) for pid in server.children] == [False, False, False]
 
 
-async def test_a_recycled_pid_is_left_alone(remote: LocalRemote, servers: Servers) -> None:
-    found = await find(remote, servers.start())
-    with subprocess.Popen(["/bin/sleep", "600"]) as bystander:
-        stale = Stale(ProcessId(bystander.pid, 1), found.port + 0)
-        with pytest.raises(ServerStopError):
-            await stop(remote, stale, lambda _: None, limits=StopLimits(0.1, 0.1, 0.1, 0.1))
-        assert alive(bystander.pid)
-        bystander.kill()
+async def test_a_recycled_pid_is_left_alone(remote: LocalRemote, bystander: subprocess.Popen[bytes]) -> None:
+    await stop(remote, Stale(ProcessId(bystander.pid, 1), free_port()), lambda _: None, limits=QUICK)
+    assert alive(bystander.pid)
 
 
 class Stale:
@@ -116,17 +124,13 @@ class Stale:
         self.ports = (port,)
 
 
-async def test_a_port_held_by_somebody_else_is_named(remote: LocalRemote, servers: Servers, tmp_path: Path) -> None:
-    program = "import socket,time; s=socket.create_server(('127.0.0.1',0)); print(s.getsockname()[1],flush=True); time.sleep(600)"
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        port = int(holder.stdout.readline())
-        stale = Stale(ProcessId(holder.pid, 1), port)
+async def test_a_port_held_by_somebody_else_is_named(remote: LocalRemote) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
         with pytest.raises(ServerStopError) as caught:
-            await stop(remote, stale, lambda _: None, limits=StopLimits(0.1, 0.1, 0.2, 0.1))
-        assert caught.value.title == f"Port {port} is still taken"
-        assert caught.value.cause.startswith(f"Process {holder.pid} listens on it: {sys.executable} -c import socket")
-        holder.kill()
+            await stop(remote, Stale(ProcessId(os.getpid(), 1), port), lambda _: None, limits=BRIEF)
+    assert caught.value.title == f"Port {port} is still taken"
+    assert caught.value.cause.startswith(f"Process {os.getpid()} listens on it: ")
 
 
 async def test_a_server_that_a_loop_brings_back_is_recognised(
@@ -134,34 +138,40 @@ async def test_a_server_that_a_loop_brings_back_is_recognised(
 ) -> None:
     first = servers.start()
     found = await find(remote, first)
-    loop = "while sleep 0.1; do \"$@\"; done"
-    with subprocess.Popen(
-        ["/bin/sh", "-c", loop, "loop", *launch_argv(first.port)],
+    runner = subprocess.Popen(
+        ["/bin/sh", "-c", 'while sleep 0.1; do "$@"; done', "loop", *launch_argv(first.port)],
         env={"PYTHONPATH": str(tmp_path / "packages"), "PATH": "/usr/bin:/bin"},
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-    ) as runner:
-        try:
-            with pytest.raises(ServerManagedError, match="Another server took the port at once"):
-                await stop(remote, found, lambda _: None, limits=StopLimits(10, 10, 60, 1))
-        finally:
-            runner.kill()
-            for server in (await discover(remote, port=first.port)).servers:
-                await stop(remote, server, lambda _: None, limits=QUICK)
+    )
+    try:
+        with pytest.raises(ServerManagedError, match="started again by something else"):
+            await stop(remote, found, lambda _: None, limits=StopLimits(10, 10, 60, 1))
+    finally:
+        os.killpg(runner.pid, signal.SIGKILL)
+        runner.wait()
 
 
 @pytest.mark.parametrize(
     ("manager", "command"),
     [
-        (Manager(kind=ManagerKind.SYSTEMD, name="sglang.service", detail="system"), "sudo systemctl edit sglang.service"),
-        (Manager(kind=ManagerKind.SYSTEMD, name="my.service", detail="user"), "systemctl --user restart my.service"),
+        (
+            Manager(kind=ManagerKind.SYSTEMD, name="sglang.service", detail="system"),
+            "sudo systemctl edit sglang.service",
+        ),
+        (
+            Manager(kind=ManagerKind.SYSTEMD, name="my.service", detail="user"),
+            "systemctl --user restart my.service",
+        ),
         (Manager(kind=ManagerKind.DOCKER, name="a" * 64, detail="podman"), "podman stop aaaaaaaaaaaa"),
         (Manager(kind=ManagerKind.KUBERNETES, name="pod"), "kubectl edit"),
         (Manager(kind=ManagerKind.SLURM, name="4711"), "scancel 4711"),
         (Manager(kind=ManagerKind.SUPERVISOR, name="sglang"), "supervisorctl stop sglang"),
     ],
 )
-async def test_refuses_what_a_manager_would_bring_back(remote: LocalRemote, manager: Manager, command: str) -> None:
+async def test_refuses_what_a_manager_would_bring_back(
+    remote: LocalRemote, manager: Manager, command: str
+) -> None:
     server = Stale(ProcessId(1, 1), 30000)
     server.manager = manager
     with pytest.raises(ServerManagedError) as caught:
@@ -170,7 +180,9 @@ async def test_refuses_what_a_manager_would_bring_back(remote: LocalRemote, mana
     assert remote.commands == []
 
 
-async def test_waits_until_the_memory_is_released(remote: LocalRemote, servers: Servers, tmp_path: Path) -> None:
+async def test_waits_until_the_memory_is_released(
+    remote: LocalRemote, servers: Servers, tmp_path: Path
+) -> None:
     nvidia_smi = write_nvidia_smi(tmp_path / "bin", used_mib=[90000, 90000, 40000, 4])
     gpu_remote = LocalRemote(tmp_path, env={"PATH": f"{nvidia_smi.parent}:/usr/bin:/bin"})
     found = await find(remote, servers.start())

@@ -49,7 +49,9 @@ async def test_from_end_starts_at_a_line_within_the_backlog(remote: LocalRemote,
     assert tail.notices == []
 
 
-async def test_from_end_includes_a_line_that_starts_exactly_at_the_backlog(remote: LocalRemote, log: Path) -> None:
+async def test_from_end_includes_a_line_that_starts_exactly_at_the_backlog(
+    remote: LocalRemote, log: Path
+) -> None:
     log.write_bytes(b"one\ntwo\nthree\n")
     async with following(remote, source(log), FromEnd(10)) as tail:
         await tail.until_data(b"three\n")
@@ -225,7 +227,9 @@ async def test_attaching_to_gigabytes_transfers_the_backlog_only(remote: LocalRe
     assert tail.data == b"y" * 1000 + b"\n"
 
 
-async def test_a_follow_process_that_ends_is_started_again_where_it_was(remote: LocalRemote, log: Path) -> None:
+async def test_a_follow_process_that_ends_is_started_again_where_it_was(
+    remote: LocalRemote, log: Path
+) -> None:
     log.write_bytes(b"one\n")
     async with following(remote, source(log)) as tail:
         await tail.until_data(b"one\n")

@@ -84,7 +84,9 @@ async def test_docker_lines_lose_their_stamps(remote: LocalRemote, tmp_path: Pat
     assert docker.calls.read_text() == "logs --follow --timestamps --tail 100 abc123\n"
 
 
-async def test_docker_goes_on_after_the_last_line_although_stamps_repeat(remote: LocalRemote, tmp_path: Path) -> None:
+async def test_docker_goes_on_after_the_last_line_although_stamps_repeat(
+    remote: LocalRemote, tmp_path: Path
+) -> None:
     docker = Tool(tmp_path, "docker", _DOCKER, rounds=2000)
     docker.append("2026-11-29T12:00:00.000000001Z one", *["2026-11-29T12:00:00.000000002Z same"] * 2)
     async with following(remote, CONTAINER, WholeFile()) as tail:

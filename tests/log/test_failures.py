@@ -215,3 +215,25 @@ def test_a_complete_failure_is_told_when_the_log_falls_silent() -> None:
 
 def test_an_exception_line_without_its_traceback_is_diagnosed() -> None:
     assert one(FailureSeen, "    self.fc = Linear()\n" + OOM + "\n").category == "oom"
+
+
+def test_f13_our_block_breaks_the_import() -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "/site/sglang/eagle_worker.py", line 950, in '
+        "_specttui_install\n    import missing\nModuleNotFoundError: No module named 'missing'\n"
+    )
+    failures = of(FailureSeen, log * 2)
+    assert [(failure.category, failure.in_probe) for failure in failures] == [("import_error", True)] * 2
+    assert failures[0].remedy.startswith(
+        "The exception was raised in specttui's probe: restore the worker file"
+    )
+
+
+def test_c08_a_graph_file_that_costs_memory() -> None:
+    failure = one(FailureSeen, crash("TP0", "RuntimeError: NCCL error: Failed to CUDA calloc 10485760 bytes"))
+    assert failure.title == "NCCL ran out of GPU memory"
+    assert "NCCL_GRAPH_FILE" in failure.remedy
+
+
+def test_b15_the_draft_loaded_twice() -> None:
+    assert "SGLANG_ENABLE_SPEC_V2" in one(FailureSeen, sample("F_oom_099")).remedy

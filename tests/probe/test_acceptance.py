@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.fake_workers import EAGLE_V1, EAGLE_V1_LOOP, EAGLE_V2, NGRAM, Batch, Lengths, Result
+from support.probe_bench import probe_bench
 
 from specttui.probe.block.acceptance import _SpecttuiAcceptance
 from specttui.probe.block.cycle import _SpecttuiCycle
-from support.fake_workers import EAGLE_V1, EAGLE_V1_LOOP, EAGLE_V2, NGRAM, Batch, Lengths, Result
-from support.probe_bench import probe_bench
 
 
 def waiting_cycle(batch: int) -> _SpecttuiCycle:

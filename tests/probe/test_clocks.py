@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from support.fake_workers import EAGLE_V1, EAGLE_V2, Batch
+from support.probe_bench import ProbeBench, probe_bench
 
 from specttui.events import Clock, Phase
 from specttui.probe import control_content
-from support.fake_workers import EAGLE_V1, EAGLE_V2
-from support.probe_bench import ProbeBench, probe_bench
 
 
 def set_clock(bench: ProbeBench, path: Path, clock: Clock) -> None:
     """Write the control file as the session does, and let half a second pass."""
     scratch = path.with_suffix(".new")
     scratch.write_text(control_content(clock))
-    os.replace(scratch, path)
+    scratch.replace(path)
     bench.machine.cpu(600)
 
 
@@ -117,7 +116,7 @@ def test_control_file_switches_the_clock_and_back(tmp_path: Path) -> None:
             (Clock.OFF, Clock.SYNC),
             (Clock.SYNC, Clock.EVENTS),
         ]
-        counted = {clock: 0 for clock in Clock}
+        counted = dict.fromkeys(Clock, 0)
         for line in bench.events("probe_cycles"):
             counted[line.clock] += len(line.batch)
         assert counted == {Clock.EVENTS: 6, Clock.WALL: 3, Clock.SYNC: 3, Clock.OFF: 0}
@@ -201,8 +200,6 @@ def test_pause_and_prefill_end_a_run_of_cycles(tmp_path: Path) -> None:
 
 def test_idle_batches_leave_no_record(tmp_path: Path) -> None:
     with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
-        from support.fake_workers import Batch
-
         bench.decode(2, 2)
         bench.loaded.run(Batch([]))
         bench.decode(1, 2)

@@ -6,17 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from specttui.events import Phase, ProbeCycles, ProbeInstalled, ProbePrefill
 from support import fake_workers
 from support.probe_bench import ProbeBench, probe_bench
+
+from specttui.events import Phase, ProbeCycles, ProbeInstalled, ProbePrefill
 
 FAMILIES = [
     pytest.param(
         fake_workers.EAGLE_V1,
         "EAGLEWorker",
         # GPU: kv runs inside draft and verify, and verify's free follows the acceptance.
-        {"draft": 1.3, "verify": 5.925, "target_forward": 5.0, "accept": 0.675, "draft_extend": 0.925, "kv": 0.3},
+        {
+            "draft": 1.3,
+            "verify": 5.925,
+            "target_forward": 5.0,
+            "accept": 0.675,
+            "draft_extend": 0.925,
+            "kv": 0.3,
+        },
         {"prefill_target": 5.5, "prefill_draft": 2.0},
         id="eagle-v1",
     ),
@@ -188,7 +195,9 @@ def test_a_missing_method_costs_only_its_phase(tmp_path: Path) -> None:
         bench.decode(4, 2)
         bench.flush()
         [installed] = bench.events("probe_installed")
-        assert installed.missing == {"prefill_draft": "forward_draft_extend: no method forward_draft_extend on EAGLEWorker"}
+        assert installed.missing == {
+            "prefill_draft": "forward_draft_extend: no method forward_draft_extend on EAGLEWorker"
+        }
         [line] = bench.events("probe_cycles")
         assert line.phase_ms[Phase.VERIFY][3] == 5.925
 

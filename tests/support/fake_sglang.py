@@ -14,14 +14,14 @@ from pathlib import Path
 
 READY = "The server is fired up and ready to roll!"
 
-WORKER_V2 = '''\
+WORKER_V2 = """\
 class EAGLEWorkerV2:
     def forward_batch_generation(self, batch):
         draft = self.draft_worker.draft(batch)
         result = self.verify(batch)
         self.draft_worker._draft_extend_for_decode(batch, result)
         return result
-'''
+"""
 WORKER = WORKER_V2.replace("EAGLEWorkerV2", "EAGLEWorker")
 
 _LAUNCHER = '''\
@@ -181,7 +181,16 @@ def free_port() -> int:
 
 def launch_argv(port: int, *flags: str) -> list[str]:
     """The command line of a fake server."""
-    return [sys.executable, "-m", "sglang.launch_server", "--model-path", "/m/fake", "--port", str(port), *flags]
+    return [
+        sys.executable,
+        "-m",
+        "sglang.launch_server",
+        "--model-path",
+        "/m/fake",
+        "--port",
+        str(port),
+        *flags,
+    ]
 
 
 def start_fake(

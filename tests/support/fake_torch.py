@@ -66,7 +66,7 @@ class FakeEvent:
         self.time_ms: float | None = None
         machine.events.append(self)
 
-    def record(self, stream: object = None) -> None:  # noqa: ARG002 - there is one stream
+    def record(self, stream: object = None) -> None:
         """Mark the end of the queue."""
         assert not self.machine.capturing or self.external, "recorded while a graph is captured"
         self.time_ms = max(self.machine.gpu_ms, self.machine.cpu_ms)

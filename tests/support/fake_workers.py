@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-EAGLE_V1 = '''\
+EAGLE_V1 = """\
 class EAGLEWorker:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -27,7 +27,8 @@ class EAGLEWorker:
         verify_input = self.draft(batch)
         logits, verified, graph = self.verify(batch)
         self.forward_draft_extend_after_decode(batch)
-        return Result(num_correct_drafts_per_req_cpu=verified.num_correct_drafts_per_req_cpu, token=verify_input)
+        counts = verified.num_correct_drafts_per_req_cpu
+        return Result(num_correct_drafts_per_req_cpu=counts, token=verify_input)
 
     def forward_target_extend(self, batch):
         return self.target_worker.forward_batch_generation(batch)
@@ -55,9 +56,9 @@ class EAGLEWorker:
 class Verified:
     def __init__(self, accepted):
         self.num_correct_drafts_per_req_cpu = list(accepted)
-'''
+"""
 
-EAGLE_V1_LOOP = '''\
+EAGLE_V1_LOOP = """\
 class EAGLEWorker:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -89,9 +90,9 @@ class EAGLEWorker:
 
     def forward_draft_extend_after_decode(self, batch):
         work("draft_extend")
-'''
+"""
 
-EAGLE_V2 = '''\
+EAGLE_V2 = """\
 class EagleDraftWorker:
     def draft(self, batch):
         work("draft")
@@ -150,9 +151,9 @@ class EAGLEWorkerV2:
 
     def on_verify_complete_cpu(self, num_correct_drafts_per_req, batch_size=0):
         self.completed.append(list(num_correct_drafts_per_req))
-'''
+"""
 
-EAGLE_V2_INLINE = '''\
+EAGLE_V2_INLINE = """\
 class EAGLEWorkerV2:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -184,9 +185,9 @@ class EAGLEWorkerV2:
 class DraftModel:
     def forward(self, batch):
         work("draft")
-'''
+"""
 
-NGRAM = '''\
+NGRAM = """\
 class NGRAMWorker:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -216,9 +217,9 @@ class VerifyInput:
         work("accept")
         synchronize()
         return sum(batch.accepted)
-'''
+"""
 
-DFLASH_V1 = '''\
+DFLASH_V1 = """\
 class DFlashWorker:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -244,9 +245,9 @@ class DFlashWorker:
 
     def _append_target_hidden_to_draft_kv(self, batch):
         work("draft_extend")
-'''
+"""
 
-DFLASH_V2 = '''\
+DFLASH_V2 = """\
 class DFlashWorkerV2:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -278,9 +279,9 @@ class DFlashWorkerV2:
 class DraftRunner:
     def forward(self, batch):
         work("draft")
-'''
+"""
 
-DSPARK = '''\
+DSPARK = """\
 class DSparkWorkerV2:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -335,9 +336,9 @@ class Executor:
 
     def commit_hidden(self, batch):
         work("draft_extend")
-'''
+"""
 
-UNO = '''\
+UNO = """\
 class UnoWorkerV2:
     def __init__(self, target_worker):
         self.target_worker = target_worker
@@ -386,7 +387,7 @@ def sample_uno_clean_root():
 def run_eagle_verify(batch, target_worker):
     target_worker.forward_batch_generation(batch, is_verify=True)
     work("accept")
-'''
+"""
 
 
 class ForwardMode:
@@ -406,7 +407,7 @@ class ForwardMode:
 
 @dataclass
 class Batch:
-    """A batch with as many requests as `accepted` has entries; each entry is that request's accepted drafts."""
+    """A batch of as many requests as `accepted` has entries: each request's accepted drafts."""
 
     accepted: list[int]
     mode: str = "decode"
@@ -470,7 +471,7 @@ class Allocator:
         self.work("kv")
         return list(range(count))
 
-    def free(self, slots: list[int]) -> None:  # noqa: ARG002 - the shape of SGLang's
+    def free(self, slots: list[int]) -> None:
         """Give slots back."""
         self.work("kv")
 

@@ -107,7 +107,8 @@ def cycle() -> CycleView:
 def runs() -> tuple[RunRow, ...]:
     def run(number: int, label: str, settings: SpecSettings, tok_s: float, **more: object) -> RunRow:
         given = {
-            "per_request_tok_s": tok_s, "batch": 1.0, "samples": 120, "source": "probe", "clock": Clock.EVENTS,
+            "per_request_tok_s": tok_s, "batch": 1.0, "samples": 120, "source": "probe",
+            "clock": Clock.EVENTS,
             "started_s": 140.0 * (number - 1), "ended_s": 140.0 * number,
         }  # fmt: skip
         return RunRow(
@@ -131,8 +132,8 @@ def runs() -> tuple[RunRow, ...]:
 
 
 LOG_LINES = tuple(
-    f"[2026-02-11 14:0{index // 60}:{index % 60:02d} TP0] Decode batch, #running-req: 1, #token: {1200 + 40 * index},"
-    f" token usage: 0.01, accept len: 1.83, accept rate: 0.42, cuda graph: True,"
+    f"[2026-02-11 14:0{index // 60}:{index % 60:02d} TP0] Decode batch, #running-req: 1,"
+    f" #token: {1200 + 40 * index}, token usage: 0.01, accept len: 1.83, accept rate: 0.42, cuda graph: True,"
     f" gen throughput (token/s): {94.05 + 0.1 * (index % 5):.2f}, #queue-req: 0"
     for index in range(80)
 )
@@ -196,7 +197,8 @@ def connected() -> Snapshot:
             update={"worker": full.server.worker.model_copy(update={"state": FileState.ORIGINAL})}
         ),
         probe=ProbeView("absent"),
-        throughput=Series(), throughput_now=None, accept_len=Series(), accept_len_now=None, accept_rate_now=None,
+        throughput=Series(), throughput_now=None, accept_len=Series(), accept_len_now=None,
+        accept_rate_now=None,
         accept_histogram=(), running=None, queue=None, computed_tok_s=None, cycle=None,
         verdict=VerdictView("unknown", "No figures yet."), runs=(), ranks=(), log_lines=(), log_total=0,
     )  # fmt: skip
@@ -213,7 +215,8 @@ def starting() -> Snapshot:
         serving(),
         server_phase="starting",
         progress=ProgressView("weights", "61 of 163 shards", 0.43, 41.0, 55.0, 2.0),
-        throughput=Series(), throughput_now=None, accept_len=Series(), accept_len_now=None, computed_tok_s=None,
+        throughput=Series(), throughput_now=None, accept_len=Series(), accept_len_now=None,
+        computed_tok_s=None,
         running=None, queue=None, cycle=None, accept_rate_now=None, accept_histogram=(),
         command=CommandView("restart", "steps 2, LL", "running"),
     )  # fmt: skip

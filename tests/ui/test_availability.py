@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 import pytest
-
-from specttui.ui.availability import Facts, command_state, facts
 from support.scripted_session import ScriptedSession
 from support.scripted_snapshots import connected, empty, serving, starting
+
+from specttui.ui.availability import Facts, command_state, facts
 
 ALL = Facts(
     connected=True, server_known=True, launch_known=True, worker_known=True, serving=True, patched=True,

@@ -1,8 +1,8 @@
 from textual.binding import Binding
 
-from specttui.ui.availability import command_state, Facts
+from specttui.ui.availability import Facts, command_state
 from specttui.ui.flows import FLOWS
-from specttui.ui.keys import KEYS, KEY_BY_ID, app_bindings, main_bindings
+from specttui.ui.keys import KEY_BY_ID, KEYS, app_bindings, main_bindings
 from specttui.ui.screens.help import help_lines
 
 

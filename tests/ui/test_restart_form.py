@@ -1,11 +1,11 @@
 from dataclasses import replace
 
 import pytest
+from support.scripted_snapshots import BASELINE, STEPS_2, serving
 
 from specttui.errors import UsageError
 from specttui.launch.edits import Baseline, Preset, RemoveFlag, SetEnv, SetFlag, UnsetEnv
 from specttui.ui.restart_form import RestartForm, edits, form_for, parse_lines
-from support.scripted_snapshots import BASELINE, STEPS_2, serving
 
 LL = Preset("NCCL LL", "LL", "NCCL protocol", "low latency", (SetEnv("NCCL_PROTO", "LL"),))
 NOW = RestartForm("2", "1", "3")

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from specttui.host.remote_scripts import procfs
 
 TITLE = "sglang::"
+#: SGLang's own, all releases.
+DEFAULT_PORT = 30000
 _WORKER_TITLES = ("sglang::scheduler", "sglang::data_parallel", "sglang::schedul", "sglang::data_pa")
 #: SGLang 0.5.2 alone gives the launcher itself a title, and so loses its command line.
 _LAUNCHER_TITLE = "sglang::http_server"
@@ -37,6 +39,12 @@ def flag(argv: "Sequence[str]", name: str) -> "str | None":
         elif word.startswith(name + "="):
             found = word[len(name) + 1 :]
     return found
+
+
+def port(argv: "Sequence[str]") -> int:
+    """The port that a launch command asks for."""
+    wanted = flag(argv, "--port") or ""
+    return int(wanted) if wanted.isdigit() else DEFAULT_PORT
 
 
 def interpreter_options(argv: "Sequence[str]") -> "tuple[list[str], list[str]]":

@@ -63,6 +63,11 @@ def way_to(root: str, path: str) -> str:
     return path if shared else root + path
 
 
+def shares_network(pid: int) -> bool:
+    """True unless the process is known to have a network of its own."""
+    return link(f"/proc/{pid}/ns/net") in ("", link("/proc/self/ns/net"))
+
+
 def words(data: bytes) -> "tuple[bytes, ...]":
     """The words of a /proc/PID/cmdline: each ends with a NUL, and a word may be empty."""
     if not data:

@@ -5,7 +5,6 @@ import os
 
 from specttui.host.remote_scripts import endpoints, launchers, package, procfs, sockets
 
-_DEFAULT_PORT = 30000
 _TIMEOUT_S = 4.0
 
 
@@ -73,8 +72,7 @@ def _surroundings(table: "dict[int, procfs.Process]", process: procfs.Process) -
 
 def _address(argv: "list[str]", pid: int, listening: "list[sockets.Listener]") -> "tuple[str, int]":
     """Where the launcher answers: the port of its flag, or else the only one it listens on."""
-    wanted = launchers.flag(argv, "--port") or ""
-    port = int(wanted) if wanted.isdigit() else _DEFAULT_PORT
+    port = launchers.port(argv)
     own = [listener for listener in listening if listener.pid == pid]
     for listener in own:
         if listener.port == port:

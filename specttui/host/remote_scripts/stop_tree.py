@@ -51,21 +51,31 @@ def _send(processes: "list[procfs.Process]", number: int) -> "list[int]":
     return denied
 
 
+def _command(process: "procfs.Process | None") -> str:
+    return " ".join(procfs.text(word) for word in process.argv)[:200] if process else ""
+
+
 def _holders(table: "dict[int, procfs.Process]", ports: "list[int]") -> "list[dict[str, Any]]":
-    holders: list[dict[str, Any]] = []
-    for listener in sockets.listeners(table):
-        if listener.port in ports:
-            process = table.get(listener.pid)
-            words = [procfs.text(word) for word in process.argv] if process else []
-            holders.append(
-                dict(
-                    listener.as_json(),
-                    start_ticks=process.start_ticks if process else 0,
-                    command=" ".join(words)[:200],
-                    is_server=launchers.is_launch_command(words),
-                )
-            )
-    return holders
+    """Who listens on the server's ports."""
+    return [
+        dict(listener.as_json(), command=_command(table.get(listener.pid)))
+        for listener in sockets.listeners(table)
+        if listener.port in ports
+    ]
+
+
+def _successors(
+    table: "dict[int, procfs.Process]", tree: "list[procfs.Process]", launcher: "list[int]", ports: "list[int]"
+) -> "list[dict[str, Any]]":
+    """Servers started after this one for one of its ports: a loop around it brings it back."""
+    found: list[dict[str, Any]] = []
+    for process in table.values():
+        argv = [procfs.text(word) for word in process.argv]
+        if process.start_ticks <= launcher[1] or process in tree or not launchers.is_launch_command(argv):
+            continue
+        if launchers.port(argv) in ports and procfs.shares_network(process.pid):
+            found.append({"pid": process.pid, "command": _command(process)})
+    return found
 
 
 def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
@@ -95,4 +105,5 @@ def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
         "alive": [{"pid": p.pid, "start_ticks": p.start_ticks, "title": p.title} for p in alive],
         "denied": denied,
         "holders": _holders(table, parameters["ports"]),
+        "successors": _successors(table, tree + alive, launcher, parameters["ports"]),
     }

@@ -21,8 +21,10 @@ def _specttui_rank(worker: Any) -> str:
     rank = getattr(worker, "tp_rank", None)
     rank = getattr(holder, "tp_rank", rank)
     distributed = _specttui_distributed()
+    if not isinstance(rank, int) and distributed is not None:
+        rank = distributed.get_rank()
     if not isinstance(rank, int):
-        rank = distributed.get_rank() if distributed is not None else 0
+        return ""
     several = distributed is not None and distributed.get_world_size() > 1
     return "TP" + str(rank) if rank or several else ""
 

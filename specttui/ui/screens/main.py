@@ -21,7 +21,7 @@ from specttui.ui.render.middle import middle_panel
 from specttui.ui.render.panel import Panel, Space
 from specttui.ui.render.ranks import gpus_panel, ranks_panel
 from specttui.ui.render.runs import runs_panel
-from specttui.ui.render.text import STRONG, line
+from specttui.ui.render.text import STRONG, joined, line
 from specttui.ui.render.verdict import verdict_lines, verdict_panel
 from specttui.ui.widgets.log_panel import LogPanel
 from specttui.ui.widgets.panel_view import PanelView
@@ -90,11 +90,11 @@ class MainScreen(Screen[None]):
         layout = plan(width, height, self._wants(shown, width), self.maximised)
         self._place(layout, width)
         if layout.tiny:
-            text = (
-                f"specttui needs {MINIMUM_WIDTH} x {MINIMUM_HEIGHT} cells;"
-                f" this terminal has {width} x {height}."
+            lines = (
+                line((f"specttui needs {MINIMUM_WIDTH} x {MINIMUM_HEIGHT} cells;", STRONG)),
+                line((f"this terminal has {width} x {height}.", STRONG)),
             )
-            self._view("tiny").show_content(line((text, STRONG)))
+            self._view("tiny").show_content(joined(lines))
             return
         self._draw_header(shown, live, width)
         self._draw_panels(shown, layout, width)

@@ -1,11 +1,12 @@
 import math
 from dataclasses import replace
 
+from support.scripted_snapshots import cycle, serving
+
 from specttui.events import Clock, Phase
 from specttui.state.snapshot import PhaseRow, RankRow
 from specttui.ui.render.cycle import cycle_panel, rank_spread, visible_rows
 from specttui.ui.render.panel import Space
-from support.scripted_snapshots import cycle, serving
 
 SPACE = Space(78, 7)
 

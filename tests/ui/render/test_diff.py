@@ -1,8 +1,9 @@
+from support.scripted_snapshots import LAUNCH
+
 from specttui.launch.change import apply
 from specttui.launch.diff import describe
 from specttui.launch.edits import DiffLine, LaunchDiff, SetFlag
 from specttui.ui.render.diff import launch_lines, unified_lines
-from support.scripted_snapshots import LAUNCH
 
 
 def shown(diff, width=60):

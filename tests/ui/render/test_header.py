@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 import pytest
+from support.scripted_snapshots import empty, gpus, serving
 
 from specttui.events import Clock, FileState, Gpu
 from specttui.state.snapshot import ProbeView, Snapshot
 from specttui.ui.render.glyphs import BLOCKS
 from specttui.ui.render.header import View, chips_line, gpu_line, model_name, title_line, value_range
-from support.scripted_snapshots import empty, gpus, serving
 
 
 def title(snapshot, view=None, width=118):

@@ -2,12 +2,12 @@ import math
 from dataclasses import replace
 
 import pytest
+from support.scripted_snapshots import BASELINE, connected, serving, starting
 
 from specttui.state.snapshot import Series
 from specttui.ui.render.glyphs import ASCII
 from specttui.ui.render.metrics import accept_panel, histogram_panel, throughput_panel
 from specttui.ui.render.panel import Space
-from support.scripted_snapshots import BASELINE, connected, serving, starting
 
 SMALL = Space(38, 3)
 LARGE = Space(36, 6, framed=True)

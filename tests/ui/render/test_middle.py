@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 import pytest
+from support.scripted_snapshots import BASELINE, connected, disconnected, empty, failed, serving, starting
 
 from specttui.events import FileState
 from specttui.state.snapshot import ProbeView, ProgressView
 from specttui.ui.render.middle import explain, middle_panel
 from specttui.ui.render.panel import Space
-from support.scripted_snapshots import BASELINE, connected, disconnected, empty, failed, serving, starting
 
 SPACE = Space(78, 7)
 

@@ -1,7 +1,8 @@
 from dataclasses import replace
 
-from specttui.ui.render.patch import preview_lines
 from support.scripted_session import ScriptedSession
+
+from specttui.ui.render.patch import preview_lines
 
 
 async def test_phases_with_their_lines_and_what_is_missing():

@@ -1,11 +1,12 @@
 import math
 from dataclasses import replace
 
+from support.scripted_snapshots import gpus, serving
+
 from specttui.events import Gpu
 from specttui.state.snapshot import RankRow
 from specttui.ui.render.panel import Space
 from specttui.ui.render.ranks import gpus_panel, ranks_panel
-from support.scripted_snapshots import gpus, serving
 
 SPACE = Space(60, 9, framed=True)
 

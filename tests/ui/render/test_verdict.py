@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 import pytest
+from support.scripted_snapshots import serving
 
 from specttui.events import Alert, Severity
 from specttui.state.snapshot import VerdictView
 from specttui.ui.render.panel import Space
 from specttui.ui.render.verdict import OUTCOMES, verdict_panel
-from support.scripted_snapshots import serving
 
 
 def shown(snapshot, space):

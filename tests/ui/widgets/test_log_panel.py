@@ -15,7 +15,7 @@ NASTY = (
     "[2024-12-06 01:02:03 TP0] Decode batch. #running-req: 1, gen throughput (token/s): 94.05",
     "[rank0]:[E1206 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout",
     "[/bold] closes nothing",
-    "ValidationError: Input should be a valid list [type=list_type, input_value={'a[0]': 1}, input_type=dict]",
+    "Input should be a valid list [type=list_type, input_value={'a[0]': 1}, input_type=dict]",
     "[None]",
     r"\[escaped] \\[twice]",
     "[@click=app.quit]no link[/]",
@@ -26,7 +26,11 @@ NASTY = (
 
 
 class OneLog(App[None]):
-    CSS = "#log-filter {display: none} .-filtering #log-filter {display: block}"
+    CSS = """
+    #log-filter {display: none}
+    .-filtering #log-filter {display: block}
+    Log {scrollbar-size-horizontal: 0}
+    """
 
     def compose(self):
         yield LogPanel()

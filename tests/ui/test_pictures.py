@@ -1,0 +1,51 @@
+"""The screens as SVG, compared with stored ones; `pytest --snapshot-update` renews them after a look."""
+
+from dataclasses import replace
+
+import pytest
+from support.pilots import program
+from support.scripted_session import ScriptedSession
+from support.scripted_snapshots import connected, disconnected, empty, failed, serving, starting
+from textual.widgets import Input
+
+
+async def still(pilot):
+    """Nothing blinks and everything is laid out."""
+    for field in pilot.app.screen.query(Input):
+        field.cursor_blink = False
+    await pilot.pause()
+    pilot.app.draw_now()
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_serving(snap_compare, size):
+    app = program(ScriptedSession(serving(), patched=True))
+    assert snap_compare(app, terminal_size=size, run_before=still)
+
+
+@pytest.mark.parametrize(
+    "make", [disconnected, starting, failed, empty, connected], ids=lambda make: make.__name__
+)
+def test_other_states(snap_compare, make):
+    session = ScriptedSession(make(), can_roll_back=make is failed)
+    assert snap_compare(program(session), terminal_size=(80, 24), run_before=still)
+
+
+def test_paused(snap_compare):
+    session = ScriptedSession(serving(), patched=True)
+
+    async def pause(pilot):
+        await pilot.press("space")
+        session.current = replace(serving(), throughput_now=1.0, offset_s=612.0)
+        await still(pilot)
+
+    assert snap_compare(program(session), terminal_size=(80, 24), run_before=pause)
+
+
+def test_timeline(snap_compare):
+    async def timeline(pilot):
+        await pilot.press("t")
+        await still(pilot)
+
+    assert snap_compare(program(ScriptedSession(serving())), terminal_size=(80, 24), run_before=timeline)
