@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from specttui.events import Clock, Launch
 from specttui.launch.edits import Edit, LaunchDiff
 from specttui.state.history import HISTORY_METRICS
 from specttui.state.snapshot import Series, Snapshot
 
-__all__ = ["HISTORY_METRICS", "Leftover", "PatchPreview", "SessionApi"]
+__all__ = ["HISTORY_METRICS", "Leftover", "PatchPreview", "ProbeWay", "SessionApi"]
+
+
+#: How the probe gets into the server.
+ProbeWay = Literal["file", "import_hook"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,9 @@ class PatchPreview:
     """What patching would do, before anything is written.
 
     `diff_lines` is a unified diff of the worker file (the appended block). `phases_found` maps a phase to
-    "line N: call text"; `phases_missing` maps one to the reason.
+    "line N: call text"; `phases_missing` maps one to the reason. `way` is "file", or "import_hook" where
+    the file cannot be written: then a folder on the restarted server's PYTHONPATH does it, and the diff
+    shows what that folder holds.
     """
 
     path: str
@@ -36,6 +42,7 @@ class PatchPreview:
     backup_path: str
     warnings: tuple[str, ...] = ()
     already_patched: bool = False
+    way: ProbeWay = "file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +87,14 @@ class SessionApi(Protocol):
         """Copy the worker file beside itself and into the session folder; returns the remote path."""
         ...
 
-    async def preview_patch(self, clock: Clock = Clock.EVENTS) -> PatchPreview:
-        """Read the worker file and say what patching would do; changes nothing."""
+    async def preview_patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> PatchPreview:
+        """Read the worker file and say what patching would do; changes nothing.
+
+        `way` None chooses: the file where it can be written, else the import hook.
+        """
         ...
 
-    async def patch(self, clock: Clock = Clock.EVENTS) -> None:
+    async def patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> None:
         """Back up if needed and put the block in; takes effect at the next restart."""
         ...
 

@@ -12,8 +12,8 @@ from specttui.errors import ServerNotFoundError
 from specttui.events import FileState, ServerInfo, Worker
 from specttui.host.discovery import discover
 from specttui.host.files import GuardedFile
-from specttui.host.leftovers import find_journals
 from specttui.host.found import Discovery, FoundServer
+from specttui.host.leftovers import find_journals
 from specttui.host.link import Link
 from specttui.host.prompts import Prompter
 from specttui.host.remote import Remote

@@ -58,8 +58,12 @@ class Launches:
         """The launch's short name, as a difference from the original one."""
         return label(launch, self.original, self.config)
 
-    def edited(self, edits: Sequence[Edit]) -> LaunchDiff:
+    def edited(self, edits: Sequence[Edit], ours: Sequence[Edit] = ()) -> LaunchDiff:
         """What these edits make of the current launch.
+
+        Args:
+            edits: The user's.
+            ours: What the probe needs besides; shown in the diff, left out of the label.
 
         Speculative flags edited while the baseline runs bring the last speculation back first, so that
         "steps 2" after a baseline means what it says.
@@ -67,13 +71,13 @@ class Launches:
         Raises:
             LaunchError: No launch is known, or the edits cannot be applied.
         """
-        before, after = self._current(), self.result_of(edits)
+        before, after = self._current(), self.result_of(edits, ours)
         diff = describe(before, after, sglang_version=self.sglang_version, config=self.config)
-        return replace(diff, label=self.label_of(after))
+        return replace(diff, label=self.label_of(self.result_of(edits)))
 
-    def result_of(self, edits: Sequence[Edit]) -> Launch:
+    def result_of(self, edits: Sequence[Edit], ours: Sequence[Edit] = ()) -> Launch:
         """The full launch that these edits make; see `edited`."""
-        return apply(self._current(), (*self._speculation_for(edits), *edits), self.config)
+        return apply(self._current(), (*self._speculation_for(edits), *edits, *ours), self.config)
 
     def _current(self) -> Launch:
         if self.current is None:

@@ -9,7 +9,7 @@ from typing import NoReturn
 from specttui.errors import UsageError
 from specttui.events import Clock, Launch
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.session.api import PatchPreview
+from specttui.session.api import PatchPreview, ProbeWay
 from specttui.session.export import write_report
 from specttui.session.replay import Replay, Rewound
 from specttui.state.build import SnapshotBuilder
@@ -66,14 +66,14 @@ class ReplaySession:
         """Refused: a replay has no host."""
         _refuse()
 
-    async def preview_patch(self, clock: Clock = Clock.EVENTS) -> PatchPreview:
+    async def preview_patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> PatchPreview:
         """Refused: a replay has no host."""
-        del clock
+        del clock, way
         _refuse()
 
-    async def patch(self, clock: Clock = Clock.EVENTS) -> None:
+    async def patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> None:
         """Refused: a replay has no host."""
-        del clock
+        del clock, way
         _refuse()
 
     async def restore(self) -> None:

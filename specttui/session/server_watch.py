@@ -201,9 +201,11 @@ class ServerWatch:
         )
 
     def _watched(self) -> tuple[int, int] | None:
-        if self._found is None or self._restarter.busy:
+        """The server to watch: what was found last, unless a restart has ended it or is about to."""
+        found = self._found
+        if found is None or self._restarter.busy or self._restarter.running is not found:
             return None
-        return self._found.pid, self._found.info.start_ticks
+        return found.pid, found.info.start_ticks
 
     async def _gone(self, pid: int) -> None:
         """The server is no more, and it was not us."""

@@ -31,7 +31,7 @@ from specttui.host.prompts import Prompter
 from specttui.host.ready import endpoint_of
 from specttui.host.server import ServerControl
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.session.api import PatchPreview
+from specttui.session.api import PatchPreview, ProbeWay
 from specttui.session.commands import CommandRunner
 from specttui.session.emitter import Emitter
 from specttui.session.export import write_report
@@ -48,6 +48,11 @@ from specttui.session.worker_keeper import WorkerKeeper
 from specttui.state.build import SnapshotBuilder
 from specttui.state.session_state import SessionState
 from specttui.state.snapshot import Series, Snapshot
+
+_WAYS: dict[ProbeWay, str] = {
+    "file": "in the file; takes effect at the next restart (r)",
+    "import_hook": "by an import hook, no file changed; takes effect at the next restart (r)",
+}
 
 
 class Session:
@@ -179,7 +184,7 @@ class Session:
     @property
     def patched(self) -> bool:
         """True while a worker file on the host holds our block."""
-        return bool(self._keeper.patched_paths) or self._watch.patched
+        return bool(self._keeper.patched_paths) or self._watch.patched or self._keeper.hook.active
 
     # Commands
 
@@ -208,18 +213,18 @@ class Session:
         )
         return backup.remote_path
 
-    async def preview_patch(self, clock: Clock = Clock.EVENTS) -> PatchPreview:
+    async def preview_patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> PatchPreview:
         """Say what patching would do."""
-        return await self._keeper.preview(self._worker_path(), self._watch.worker_class, clock)
+        return await self._keeper.preview(self._worker_path(), self._watch.worker_class, clock, way)
 
-    async def patch(self, clock: Clock = Clock.EVENTS) -> None:
+    async def patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> None:
         """Put the block into the worker file; takes effect at the next start."""
         path, worker = self._worker_path(), self._watch.worker_class
         await self._commands.run(
             "patch",
             f"append the probe to {path}, clock {clock.value}",
-            lambda: self._keeper.patch(path, worker, clock),
-            done=lambda _: "takes effect at the next restart (r)",
+            lambda: self._keeper.patch(path, worker, clock, way),
+            done=lambda taken: _WAYS[taken],
         )
 
     async def restore(self) -> None:
@@ -233,22 +238,29 @@ class Session:
         )
 
     async def _restore(self, paths: Sequence[str]) -> None:
+        await self._keeper.hook.remove()
         for path in paths:
             await self._keeper.restore(path)
             self._watch.restored(path)
 
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
         """What a restart with these edits would run."""
-        return self._launches.edited(edits)
+        return self._launches.edited(edits, self._ours())
+
+    def _ours(self) -> tuple[Edit, ...]:
+        """What the probe's second way needs in the next launch."""
+        current = self._launches.current
+        return self._keeper.hook.edits(current) if current is not None else ()
 
     async def restart(self, edits: Sequence[Edit]) -> None:
         """Stop the server, start it with the edits, wait until it serves."""
-        diff = self._launches.edited(edits)
+        ours = self._ours()
+        diff = self._launches.edited(edits, ours)
         what = "; ".join(diff.changes) or "the same command again"
         await self._commands.run(
             "restart",
             what,
-            lambda: self._restart(self._launches.result_of(edits), diff.label, diff.changes),
+            lambda: self._restart(self._launches.result_of(edits, ours), diff.label, diff.changes),
             done=lambda _: diff.label,
         )
 

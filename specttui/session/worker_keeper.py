@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from specttui.errors import SpecttuiError, WorkerFileError
 from specttui.events import Alert, Clock, FileState, Severity, WorkerFileChecked
@@ -14,11 +14,13 @@ from specttui.host.file_records import Backup, FileContents
 from specttui.host.files import GuardedFile
 from specttui.host.remote import Remote
 from specttui.probe.control import control_content
+from specttui.probe.import_hook import import_hook_files
 from specttui.probe.inspection import Inspection, inspect
 from specttui.probe.marker import digest
 from specttui.probe.patch import apply, refuse_unless_patchable, remove
-from specttui.session.api import PatchPreview
+from specttui.session.api import PatchPreview, ProbeWay
 from specttui.session.emitter import Emitter
+from specttui.session.hook_folder import HookFolder
 
 #: How often a held lock shows that its session lives; it counts as dead after two minutes.
 HEARTBEAT_S = 30.0
@@ -52,6 +54,7 @@ class WorkerKeeper:
         self._local_folder = local_folder
         self._files: dict[str, GuardedFile] = {}
         self._control_path = ""
+        self.hook = HookFolder(remote, self._session_id)
         self._beating: asyncio.Task[None] | None = None
         self.patched_paths: set[str] = set()
 
@@ -71,7 +74,9 @@ class WorkerKeeper:
         self._tell(path, read.inspection.state, read.contents.data, backup)
         return backup
 
-    async def preview(self, path: str, worker: str, clock: Clock) -> PatchPreview:
+    async def preview(
+        self, path: str, worker: str, clock: Clock, way: ProbeWay | None = None
+    ) -> PatchPreview:
         """Say what patching would do; changes nothing.
 
         Raises:
@@ -86,6 +91,7 @@ class WorkerKeeper:
         original = remove(read.contents.data) if already else read.contents.data
         patched = read.contents.data if already else await self._patched(original, worker, clock)
         backup = self._guarded(path).backup
+        chosen = way or _way_for(read.contents)
         return PatchPreview(
             path=read.contents.resolved_path,
             worker_class=inspection.worker_class,
@@ -96,14 +102,15 @@ class WorkerKeeper:
             phases_missing=dict(inspection.missing),
             diff_lines=_diff(path, original, patched),
             original_sha256=digest(original),
-            patched_sha256=digest(patched),
-            backup_path=backup.remote_path if backup else "",
-            warnings=_warnings(read.contents),
+            patched_sha256=digest(patched) if chosen == "file" else digest(original),
+            backup_path=backup.remote_path if backup else "beside it and in the session folder",
+            warnings=_warnings(read.contents, chosen),
             already_patched=already,
+            way=chosen,
         )
 
-    async def patch(self, path: str, worker: str, clock: Clock) -> None:
-        """Back the file up if that is still to be done, and put the block in.
+    async def patch(self, path: str, worker: str, clock: Clock, way: ProbeWay | None = None) -> ProbeWay:
+        """Back the file up if that is still to be done, and put the block in; returns the way taken.
 
         Raises:
             PatchError: The file cannot take the block.
@@ -111,15 +118,32 @@ class WorkerKeeper:
         """
         read = await self._read(path)
         refuse_unless_patchable(read.inspection)
+        await self._set_clock_file(clock)
+        chosen = way or _way_for(read.contents)
+        if chosen == "import_hook":
+            await self.hook.write(await self._hook_files(path, read.contents.data, clock))
+        else:
+            await self._patch_file(path, worker, clock, read)
+        return chosen
+
+    async def _patch_file(self, path: str, worker: str, clock: Clock, read: _Read) -> None:
         patched = await self._patched(read.contents.data, worker, clock)
         guarded = self._guarded(path)
         backup = await guarded.back_up(read.contents)
-        await self._set_clock_file(clock)
         replaced = await guarded.replace(patched, read.contents.sha256)
         self.patched_paths.add(path)
         self._tell(path, FileState.PATCHED, patched, backup)
         self._tell_stale(path, replaced.bytecode_left)
         self._beat()
+
+    async def _hook_files(self, path: str, source: bytes, clock: Clock) -> dict[str, str]:
+        return import_hook_files(
+            {_module_of(path): source},
+            session_id=self._session_id,
+            utc=_now(),
+            clock=clock,
+            control_path=await self._control(),
+        )
 
     async def restore(self, path: str) -> None:
         """Bring the original bytes back, whoever patched the file, and clear away what sessions left.
@@ -165,7 +189,7 @@ class WorkerKeeper:
         return apply(
             original,
             session_id=self._session_id,
-            utc=datetime.now(UTC).isoformat(timespec="seconds"),
+            utc=_now(),
             clock=clock,
             control_path=await self._control(),
             worker=worker,
@@ -226,14 +250,32 @@ class WorkerKeeper:
             )
 
 
-def _warnings(contents: FileContents) -> tuple[str, ...]:
+def _way_for(contents: FileContents) -> ProbeWay:
+    """The file itself where it can be replaced, else the import hook."""
+    return "file" if contents.writable and contents.folder_writable else "import_hook"
+
+
+def _module_of(path: str) -> str:
+    """The module that a worker file is: .../sglang/srt/speculative/eagle_worker.py."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    start = len(parts) - 1 - parts[::-1].index("sglang") if "sglang" in parts else 0
+    return ".".join(parts[start:])
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _warnings(contents: FileContents, way: ProbeWay) -> tuple[str, ...]:
     warnings = []
     if contents.resolved_path != contents.path:
         warnings.append(f"{contents.path} is a link: {contents.resolved_path} is patched")
     if contents.links > 1:
         warnings.append("The file has hard links; only this name of it is patched")
-    if not contents.writable or not contents.folder_writable:
-        warnings.append("This account may not write the file")
+    if way == "import_hook":
+        warnings.append(
+            "No file is changed: at the next restart an import hook on PYTHONPATH puts the same block in"
+        )
     return tuple(warnings)
 
 

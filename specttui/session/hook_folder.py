@@ -1,0 +1,66 @@
+"""The probe's second way in, on the host: a folder of ours on the server's PYTHONPATH; no file is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specttui.events import Launch
+from specttui.host.remote import Remote
+from specttui.launch.edits import Edit, SetEnv, UnsetEnv
+
+_VARIABLE = "PYTHONPATH"
+_CACHE_FOLDER = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}/specttui"'
+_WRITE = 'mkdir -p "$1" && cat >"$1/$2.new" && chmod 644 "$1/$2.new" && mv -f "$1/$2.new" "$1/$2"'
+_MARK = "specttui/hook-"
+
+
+class HookFolder:
+    """One session's folder for the import hook.
+
+    Args:
+        remote: The host.
+        session_id: Names the folder.
+    """
+
+    def __init__(self, remote: Remote, session_id: str) -> None:
+        self._remote = remote
+        self._session_id = session_id
+        self.path = ""
+
+    @property
+    def active(self) -> bool:
+        """True while the folder is to be on the next server's PYTHONPATH."""
+        return bool(self.path)
+
+    async def write(self, files: Mapping[str, str]) -> str:
+        """Put the files into the folder on the host; returns its path.
+
+        Args:
+            files: Name to ASCII text, as `probe.import_hook` renders them.
+
+        Raises:
+            RemoteCommandError: The host's cache folder cannot be written.
+        """
+        cache = await self._remote.run(["sh", "-c", _CACHE_FOLDER], check=True)
+        path = f"{cache.text}/hook-{self._session_id}"
+        for name, text in files.items():
+            await self._remote.run(
+                ["sh", "-c", _WRITE, "sh", path, name], stdin=text.encode("ascii"), check=True
+            )
+        self.path = path
+        return path
+
+    async def remove(self) -> None:
+        """Take the folder away; a server that runs with it has loaded it long since."""
+        if self.path:
+            await self._remote.run(["rm", "-rf", "--", self.path], check=True)
+            self.path = ""
+
+    def edits(self, launch: Launch) -> tuple[Edit, ...]:
+        """What a launch's environment needs: our folder first while it is active, none of ours otherwise."""
+        present = launch.env.get(_VARIABLE, "")
+        entries = [entry for entry in present.split(":") if _MARK not in entry]
+        wanted = ":".join([self.path, *entries]) if self.path else ":".join(entries)
+        if wanted.strip(":") == present.strip(":"):
+            return ()
+        return (SetEnv(_VARIABLE, wanted.rstrip(":")),) if wanted.strip(":") else (UnsetEnv(_VARIABLE),)
