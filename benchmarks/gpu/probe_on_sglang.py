@@ -206,12 +206,12 @@ class Bench:
     def argv(self, steps: int) -> list[str]:
         spec = (
             f"--speculative-algorithm EAGLE3 --speculative-draft-model-path {self.options.draft} "
-            f"--speculative-num-steps {steps} --speculative-eagle-topk 1 --speculative-num-draft-tokens {steps + 1} "
-            "--speculative-draft-load-format dummy"
+            f"--speculative-num-steps {steps} --speculative-num-draft-tokens {steps + 1} "
+            "--speculative-eagle-topk 1 --speculative-draft-load-format dummy"
         )
         base = (
-            f"python3 -m sglang.launch_server --host 127.0.0.1 --port {PORT} --model-path {self.options.model} "
-            "--load-format dummy --mem-fraction-static 0.6 --grammar-backend none --sampling-backend pytorch "
+            f"python3 -m sglang.launch_server --host 127.0.0.1 --port {PORT} "
+            f"--model-path {self.options.model} --load-format dummy --mem-fraction-static 0.6 --grammar-backend none --sampling-backend pytorch "
             "--enable-metrics --cuda-graph-max-bs 16 --max-running-requests 16 "
             "--disable-piecewise-cuda-graph --decode-log-interval 40"
         )
@@ -253,7 +253,7 @@ class Bench:
                 if not server.wait_ready(min(180.0, self.left_s)):
                     self.say(worker=name, failed="not ready", exit=server.process.poll())
                     print(server.log.read_text(errors="replace")[-3000:], flush=True)
-                    return
+                    raise SystemExit(1)
                 self.say(worker=name, ready=True)
                 load(1, self.options.warm_s, 512)
                 parser = _Follower(server.log)

@@ -110,12 +110,14 @@ class Channels:
             except asyncssh.ChannelOpenError as error:
                 lone_refusals += self._open == 0
                 self._judge_refusal(error, lone_refusals)
+            except (asyncssh.Error, OSError) as error:
+                raise self.lost_error() from error  # while the command was sent: nobody knows whether it ran
             await self._wait_for_change(_RETRY_S)
 
     def _judge_refusal(self, error: asyncssh.ChannelOpenError, lone_refusals: int) -> None:
         """Decide whether to wait after a refusal, or to give up by raising."""
         if self._login.lost.is_set():
-            # Before the channel was confirmed nothing was sent; while the command was sent, nobody knows.
+            # Before the channel was confirmed nothing was sent.
             raise self.lost_error() if error.code == _SEND_FAILED else self._not_started()
         if error.code == _SEND_FAILED:
             raise RemoteCommandError(

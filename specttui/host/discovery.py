@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from specttui.events import FileState
 from specttui.host.facts import HostFacts
-from specttui.host.found import Discovery, FoundServer, InspectionLike, InspectSource, Problem
+from specttui.host.found import Discovery, FoundServer, InspectSource, Problem
 from specttui.host.gpus import parse_gpus
 from specttui.host.reading import found_server
 from specttui.host.remote import Remote
 from specttui.host.remote_python import run_program
+from specttui.probe import inspect
 
 _START_ONE = "Start the server on this host, or connect to where it runs (another host, its container)."
-
-
-class _Uninspected:
-    """The answer where nobody gave us an inspector."""
-
-    state = FileState.UNKNOWN
-    family = ""
-    worker_class = ""
-
-
-def _no_inspection(source: bytes, path: str = "", /) -> InspectionLike:
-    del source, path
-    return _Uninspected()
 
 
 async def discover(
@@ -31,7 +18,7 @@ async def discover(
     *,
     port: int | None = None,
     log_path: str | None = None,
-    inspect_source: InspectSource = _no_inspection,
+    inspect_source: InspectSource = inspect,
 ) -> Discovery:
     """Find the running SGLang servers and say all that can be seen of them. Changes nothing.
 
@@ -39,7 +26,7 @@ async def discover(
         remote: The host.
         port: Only the server that clients reach at this port.
         log_path: Where the server's output goes, when the user knows better.
-        inspect_source: Tells what a worker file is; `specttui.probe.inspect`.
+        inspect_source: Tells what a worker file is.
 
     Returns:
         The servers, those that answer first; none is not an error but a problem with its remedy.

@@ -118,6 +118,7 @@ class ServerFacts(Facts):
     environ: dict[str, str] = Field(default_factory=dict)
     undecodable_names: tuple[str, ...] = ()
     tree: tuple[ProcessId, ...] = ()
+    session: int = 0
     output: Output = Output()
     listening: tuple[Listener, ...] = ()
     answers_at: AnswersAt = AnswersAt()

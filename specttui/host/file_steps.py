@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import platform
+import secrets
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -85,7 +86,8 @@ async def take(
         WorkerFileError: The step could not be done; the file was left as it was.
         ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
     """
-    common = (step, path, session_id, f"{_this_machine()} {os.getpid()}", "yes" if take_over else "no")
+    who = f"{_this_machine()} {os.getpid()}"
+    common = (step, path, session_id, secrets.token_hex(6), who, "yes" if take_over else "no")
     result = await remote.run(
         ["sh", "-c", _SCRIPT, "sh", *common, *arguments], stdin=stdin, timeout_s=_TIMEOUT_S
     )

@@ -55,6 +55,7 @@ class FoundServer:
         launch: The full launch, secrets included, for a restart. Never put it into an event.
         choice: Which worker runs and why.
         tree: The launcher and all processes below it, the launcher first.
+        session: The process session that holds nothing but this server, 0 when it shares one.
         listening: The TCP sockets that the tree listens on.
         server_args: The resolved arguments as the running server told them; empty when it did not answer.
         sources: The worker files' bytes by path.
@@ -68,6 +69,7 @@ class FoundServer:
     launch: Launch
     choice: WorkerChoice
     tree: tuple[ProcessId, ...] = ()
+    session: int = 0
     listening: tuple[Listener, ...] = ()
     server_args: Mapping[str, object] = field(default_factory=dict)
     sources: Mapping[str, bytes] = field(default_factory=dict)
@@ -90,6 +92,11 @@ class FoundServer:
     def manager(self) -> Manager:
         """Who brought it up."""
         return self.info.manager
+
+    @property
+    def sessions(self) -> tuple[int, ...]:
+        """The session that is all its own, if it has one."""
+        return (self.session,) if self.session else ()
 
     @property
     def ports(self) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 # One step on a guarded file: POSIX sh with coreutils or busybox. Values come as arguments, never as script text.
 #
-#   sh -c THIS sh STEP PATH SESSION WHO TAKE_OVER [arguments of the step]
+#   sh -c THIS sh STEP PATH SESSION NONCE WHO TAKE_OVER [arguments of the step]
 #
 # Answers `name=value` records, each ended by NUL; the record `data=` is followed by raw bytes to the end. A step
 # that cannot be done answers `error=CODE`, exits with 10, and leaves the file as it was. At every instant the
@@ -8,8 +8,8 @@
 
 export LC_ALL=C
 umask 077
-step=$1 path=$2 session=$3 who=$4 take_over=$5
-shift 5
+step=$1 path=$2 session=$3 nonce=$4 who=$5 take_over=$6
+shift 6
 
 # A lock whose owner gave no sign of life for so long counts as left behind by a dead session.
 stale_s=120
@@ -32,7 +32,8 @@ locate() {
   [ -n "$real" ] || fail gone "$path"
   dir=${real%/*}
   [ -n "$dir" ] || dir=/
-  temporary=$real.specttui-$session.tmp
+  # A name of its own for every step: one whose connection broke may still be running beside its repetition.
+  temporary=$real.specttui-$session.$nonce.tmp
   key=$(printf %s "$real" | sha)
   case $key in ????????????????????????????????????????????????????????????????) ;; *) fail no_sha '' ;; esac
   cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/specttui
@@ -170,7 +171,10 @@ step_back_up() {
     fi
     same_attributes "$temporary"
     touch -d "@$modified_s" -- "$temporary" 2>/dev/null || :
-    mv -f -- "$temporary" "$backup" || fail write "$backup"
+    if ! mv -f -- "$temporary" "$backup"; then
+      rm -f -- "$temporary"
+      fail write "$backup"
+    fi
     sync_folder
   fi
   note backed-up "$1" "$1" "$1" "$backup"

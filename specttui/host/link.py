@@ -120,7 +120,7 @@ class Link:
 
         Raises:
             ConfigError: The ssh configuration cannot be used.
-            ConnectionFailedError: The host cannot be reached or does not let us in; there is no other attempt.
+            ConnectionFailedError: The host cannot be reached or does not let us in; no other attempt follows.
         """
         connection = await connect(self._target, self._prompter, self._options, self._memory)
         await self._use(connection)

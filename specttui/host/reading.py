@@ -60,7 +60,7 @@ def found_server(
         requested=readable.settings,
         effective=effective,
         model_path=str(arguments.get("model_path") or readable.model_path),
-        host=facts.answers_at.address or readable.host,
+        host=_reachable(facts.answers_at.address or readable.host),
         port=facts.answers_at.port or readable.port,
         tensor_parallel=readable.parallelism.tensor,
         data_parallel=readable.parallelism.data,
@@ -77,12 +77,15 @@ def found_server(
         gpus=gpus,
         child_pids=tuple(process.pid for process in facts.tree[1:]),
     )
-    problems = (*_problems(facts, user, readable), *_worker_problems(choice, worker), *_log_problems(log))
+    problems = _problems(facts, user, readable)
+    if facts.readable:
+        problems += [*_package_problems(facts), *_worker_problems(choice, worker), *_log_problems(log)]
     return FoundServer(
         info=info,
         launch=launch,
         choice=choice,
         tree=facts.tree,
+        session=facts.session,
         listening=facts.listening,
         server_args=arguments,
         sources={file.path: file.source for file in facts.workers},
@@ -92,7 +95,7 @@ def found_server(
         and facts.argv_is_text
         and facts.readable
         and not readable.error,
-        problems=problems,
+        problems=tuple(problems),
     )
 
 
@@ -112,6 +115,11 @@ class _Readable:
             self.multi_layer = effective_command(launch, config).has(flags.MULTI_LAYER_EAGLE)
         except LaunchError as error:
             self.error = f"{error.title}: {error.cause}" if error.cause else error.title
+
+
+def _reachable(address: str) -> str:
+    """An address that a client on the host can use: one that means "all" is reached through loopback."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - nothing is bound
 
 
 def _log(facts: ServerFacts) -> LogSource:
@@ -200,7 +208,8 @@ def _problems(facts: ServerFacts, user: str, readable: _Readable) -> list[Proble
         text = (
             f"The server (process {facts.pid}) belongs to {facts.user}; {user} may not read its environment."
         )
-        problems.append(Problem(text, f"Log in as {facts.user} or as root."))
+        accounts = " or ".join(dict.fromkeys((facts.user, "root")))
+        problems.append(Problem(text, f"Log in as {accounts}."))
     if facts.known == "title":
         text = "This release hides the server's command line, so it cannot be restarted with other flags."
         problems.append(Problem(text, _CHANGE_BY_HAND))
@@ -213,6 +222,11 @@ def _problems(facts: ServerFacts, user: str, readable: _Readable) -> list[Proble
         names = ", ".join(facts.undecodable_names)
         text = f"These variables of the server are not UTF-8 text: {names}."
         problems.append(Problem(text, "A restart leaves them out."))
+    return problems
+
+
+def _package_problems(facts: ServerFacts) -> list[Problem]:
+    problems = []
     if not facts.package.path:
         text = f"The server's sglang package was not found. {facts.package.problem}".strip()
         problems.append(

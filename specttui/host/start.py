@@ -28,6 +28,7 @@ class Started:
         log_offset: Where in that file its output begins.
         script_path: The launch script on the host.
         exit_path: Where the launch script notes the exit status.
+        session: The session that holds it and everything it starts.
         port: The port that clients will use.
         note: Why the log is not the wanted file; "" when it is.
     """
@@ -38,6 +39,7 @@ class Started:
     log_offset: int
     script_path: str
     exit_path: str
+    session: int = 0
     port: int = 0
     note: str = ""
 
@@ -50,6 +52,11 @@ class Started:
     def ports(self) -> tuple[int, ...]:
         """The port that clients use."""
         return (self.port,) if self.port else ()
+
+    @property
+    def sessions(self) -> tuple[int, ...]:
+        """The session that is all its own."""
+        return (self.session,) if self.session else ()
 
     @property
     def manager(self) -> Manager:
@@ -124,6 +131,7 @@ def _read(answer: dict[str, Any], launch: Launch, port: int) -> Started:
         log_offset=answer["log_offset"],
         script_path=answer["script_path"],
         exit_path=answer["exit_path"],
+        session=answer["session"],
         port=port,
         note=answer["note"],
     )

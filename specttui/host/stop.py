@@ -37,6 +37,11 @@ class Stoppable(Protocol):
         ...
 
     @property
+    def sessions(self) -> tuple[int, ...]:
+        """The process sessions that hold nothing but this server."""
+        ...
+
+    @property
     def ports(self) -> tuple[int, ...]:
         """The TCP ports that are its own."""
         ...
@@ -128,7 +133,7 @@ class _Tree:
         self.remote = remote
         self.ports = server.ports
         self.known = [[process.pid, process.start_ticks] for process in server.tree]
-        self.sessions: list[int] = []
+        self.sessions = list(server.sessions)
         self.alive: tuple[ProcessId, ...] = ()
         self.holders: list[dict[str, Any]] = []
         self.successors: list[dict[str, Any]] = []
@@ -219,7 +224,7 @@ async def _check_not_back(tree: _Tree) -> None:
         raise ServerManagedError(
             "The server is being started again by something else",
             cause=f"Process {back['pid']} is new: {back['command']}",
-            remedy="A script that runs it in a loop may do that: end the script, then this server, and try again.",
+            remedy="A script that runs it in a loop may do that: end the script, then the server.",
         )
 
 

@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from specttui.events import FailureSeen
 from specttui.log.failure_rules import TRACEBACK_RULES, Rule, matching
 from specttui.log.prefix import Prefixed
-from specttui.log.remedies import PROBE_REMEDY, REMEDIES
+from specttui.log.remedies import PASSED_REMEDY, PROBE_REMEDY, REMEDIES
 from specttui.log.traceback_block import TracebackBlock
 
 #: How many lines an event carries, and how much of each.
 MAX_LINES = 12
 _MAX_LINE = 500
 _MAX_TITLE = 300
+#: What a title begins with where our own code raised.
+_PROBE_TITLES = {"innermost": "specttui's probe raised: "}
 #: A traceback that only says that somebody stopped the server is no failure.
 _STOPPED = frozenset({"KeyboardInterrupt", "CancelledError", "SystemExit"})
 #: What an out-of-memory error without telling frames is about, by the phase of start-up it fell into.
@@ -26,6 +28,7 @@ _OOM_BY_PHASE = {
     "draft_graphs": "oom_graphs",
     "extend_graphs": "oom_graphs",
 }
+_OOM_TITLES = {rule.category: rule.title for rule in TRACEBACK_RULES if rule.category.startswith("oom_")}
 _OOM_FACTS = re.compile(
     r"Tried to allocate (?P<tried>[\d.]{1,12} \w{1,4})\.(?: GPU (?P<gpu>\d{1,4}) has a total capacity of "
     r"(?P<total>[\d.]{1,12} \w{1,4}) of which (?P<free>[\d.]{1,12} \w{1,4}) is free)?"
@@ -61,14 +64,21 @@ def from_traceback(
         rank=block.rank,
         stamp=block.stamp,
         category=category,
-        title=title[:_MAX_TITLE],
+        title=f"{_PROBE_TITLES.get(probe_frame, '')}{title}"[:_MAX_TITLE],
         lines=tuple(line[:_MAX_LINE] for line in lines),
-        remedy=PROBE_REMEDY if probe_frame == "innermost" else REMEDIES.get(category, REMEDIES["exception"]),
+        remedy=_remedy(category, probe_frame),
         fatal=fatal,
         in_probe=bool(probe_frame),
         details=details,
     )
     return failure, found is not None and found[0].consequence
+
+
+def _remedy(category: str, probe_frame: str) -> str:
+    usual = REMEDIES.get(category, REMEDIES["exception"])
+    if probe_frame == "innermost":
+        return PROBE_REMEDY
+    return f"{usual} {PASSED_REMEDY}" if probe_frame else usual
 
 
 def from_line(rule: Rule, found: re.Match[str], line: Prefixed) -> FailureSeen:
@@ -100,11 +110,14 @@ def _classify(
         )
         return category, _raised(block), details, (in_main_loop or not ready) and not in_request
     rule, match = found
-    category = _OOM_BY_PHASE.get(block.phase, "oom") if rule.category == "oom" else rule.category
+    category, title = rule.category, rule.title
+    if category == "oom" and block.phase in _OOM_BY_PHASE:
+        category = _OOM_BY_PHASE[block.phase]
+        title = _OOM_TITLES[category]
     details |= _details(match)
     if category.startswith("oom") and (facts := _OOM_FACTS.search(block.text)):
         details |= _details(facts)
-    return category, _title(rule.title, details), details, rule.fatal and not in_request
+    return category, _title(title, details), details, rule.fatal and not in_request
 
 
 #: Whose main loop a traceback's header may name.

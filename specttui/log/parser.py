@@ -79,11 +79,15 @@ class LogParser:
         self._fed = False
         return events + self._pending()
 
-    def finish(self) -> list[Event]:
-        """End of input. A last line without its end is text: half a figure would be a wrong figure."""
+    def cut(self) -> None:
+        """The log was truncated or replaced: what has no line end yet will never get one, so it is text."""
         rest = to_text(self._splitter.finish())
         if rest:
             self._show(rest)
+
+    def finish(self) -> list[Event]:
+        """End of input. A last line without its end is text: half a figure would be a wrong figure."""
+        self.cut()
         return [*self._failures.close(), *self._pending()]
 
     def _pending(self) -> list[Event]:

@@ -17,6 +17,8 @@ PHASES = (
     "warmup",
     "ready",
 )
+#: The phases that only a start with a draft model has.
+DRAFT_PHASES = ("draft_weights", "draft_graphs", "extend_graphs")
 #: Each phase's place in that order.
 PHASE_ORDER = {phase: index for index, phase in enumerate(PHASES)}
 _DRAFT_CLASS = re.compile(r"type=\w*(?:Eagle|EAGLE|NextN|MTP|Mtp|Draft|DFlash|DSpark)\w*")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from specttui.events import DecodeStats
 
 _DIMENSION = re.compile(r"([A-Z][A-Z_]*?)(\d+)$")
+#: A server has a handful of labels and prints one in every line; what a label means is remembered.
+_LABELS = 4096
 
 
 def dimensions(label: str) -> dict[str, int]:
@@ -17,6 +20,7 @@ def dimensions(label: str) -> dict[str, int]:
     return {match[1]: int(match[2]) for match in found if match is not None}
 
 
+@lru_cache(maxsize=_LABELS)
 def series_key(label: str) -> str:
     """What a line's figures are a series of: its data-parallel group ("DP1"), or "" without one.
 
@@ -27,6 +31,7 @@ def series_key(label: str) -> str:
     return "" if group is None else f"DP{group}"
 
 
+@lru_cache(maxsize=_LABELS)
 def _order(label: str) -> tuple[int, ...]:
     parts = dimensions(label)
     return tuple(parts.get(name, 0) for name in ("PP", "ATTN_CP", "TP", "EP", "MOE_DP"))
@@ -42,10 +47,12 @@ class LoggingRanks:
         """Whether a line of this rank counts: it is the lowest of its group seen so far."""
         key = series_key(label)
         chosen = self._chosen.get(key)
+        if chosen == label:
+            return True
         if chosen is None or _order(label) < _order(chosen):
             self._chosen[key] = label
             return True
-        return label == chosen
+        return False
 
 
 @dataclass(frozen=True, slots=True)

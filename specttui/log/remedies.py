@@ -73,6 +73,11 @@ REMEDIES: Final[dict[str, str]] = {
     "health_check": "The scheduler or detokenizer does not answer: it hangs, or is far behind.",
     "disk_full": "Free space on the host's disk.",
 }
+#: What to add where a traceback passes through our hook, as that of every exception in a hooked call does.
+PASSED_REMEDY: Final = (
+    "The traceback passes through specttui's probe, which did not raise it: if it comes only with the probe, "
+    "bring the original back with x and start again."
+)
 #: What to say where our own code raised.
 PROBE_REMEDY: Final = (
     "The exception was raised in specttui's probe: restore the worker file (x) and start the server again, "

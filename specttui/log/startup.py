@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from specttui.events import StartupStep
-from specttui.log.phases import PHASE_ORDER, PHASES
+from specttui.log.phases import DRAFT_PHASES, PHASE_ORDER, PHASES
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,18 +171,28 @@ class StartupModel:
         return by_time_s if phase_fraction is None else expected_s * (1.0 - phase_fraction)
 
 
-def learnt(earlier: Mapping[str, float], durations: Mapping[str, float]) -> dict[str, float]:
+def expected(earlier: Mapping[str, float], *, speculative: bool) -> dict[str, float]:
+    """What to expect of a start: without speculation there is no draft model to load and capture."""
+    return {phase: seconds for phase, seconds in earlier.items() if speculative or phase not in DRAFT_PHASES}
+
+
+def learnt(
+    earlier: Mapping[str, float], durations: Mapping[str, float], *, speculative: bool = True
+) -> dict[str, float]:
     """Mix a finished start's durations into what was known: half old, half new.
 
     Args:
         earlier: Seconds per phase known so far; empty the first time.
         durations: Seconds per phase of the start that ended now.
+        speculative: Whether that start had a draft model; if not, what is known of its phases is kept.
 
     Returns:
-        Seconds per phase for the next `StartupModel`, of the phases that the new start had.
+        Seconds per phase for the next `StartupModel`, of the phases that the new start could have.
     """
-    return {
-        phase: (earlier[phase] + durations[phase]) / 2 if phase in earlier else durations[phase]
-        for phase in PHASES
-        if phase in durations
+    new = {
+        phase: (earlier[phase] + seconds) / 2 if phase in earlier else seconds
+        for phase, seconds in durations.items()
     }
+    kept = {} if speculative else {phase: earlier[phase] for phase in DRAFT_PHASES if phase in earlier}
+    known = kept | new
+    return {phase: known[phase] for phase in PHASES if phase in known}

@@ -81,6 +81,8 @@ class ServerFold:
     def _add_rare(self, event: Event) -> None:
         if isinstance(event, PrefillStats):
             self._prefills += 1
+            if self._runs:
+                self._runs[-1].prefill(event)
         elif isinstance(event, ServerArguments):
             self.arguments = event
         elif isinstance(event, AdaptiveSwitch):
@@ -123,7 +125,8 @@ class ServerFold:
             settings = self._settings()
             steps = _number(settings, "speculative_num_steps")
             draft_tokens = _number(settings, "speculative_num_draft_tokens")
-            self._runs.append(RunFold(run_label(settings), steps, draft_tokens))
+            interval = _number(settings, "decode_log_interval")
+            self._runs.append(RunFold(run_label(settings), steps, draft_tokens, interval))
         return self._runs[-1]
 
     def _switch(self, event: AdaptiveSwitch) -> None:
@@ -133,7 +136,8 @@ class ServerFold:
         if current.steps is None:
             current.steps, current.draft_tokens = event.steps_before, event.draft_tokens_before
         label = f"adaptive: steps {event.steps_after}, draft tokens {event.draft_tokens_after or '?'}"
-        self._runs.append(RunFold(label, event.steps_after, event.draft_tokens_after))
+        interval = _number(self._settings(), "decode_log_interval")
+        self._runs.append(RunFold(label, event.steps_after, event.draft_tokens_after, interval))
 
     def _step(self, event: StartupStep) -> None:
         if self._ready:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from statistics import fmean, median
 
-from specttui.events import CYCLE_PHASES, Clock, DecodeStats, MemoryPressure, Phase, ProbeCycles
+from specttui.events import (
+    CYCLE_PHASES,
+    Clock,
+    DecodeStats,
+    MemoryPressure,
+    Phase,
+    PrefillStats,
+    ProbeCycles,
+)
 from specttui.log.meaning.accept_rate import accept_rates
 from specttui.log.meaning.cycle import cycle_ms
-from specttui.log.meaning.interval import log_interval, missing_lines
+from specttui.log.meaning.interval import DEFAULT_INTERVAL, log_interval, missing_lines
 from specttui.log.meaning.marks import LineMarker, Mark
 from specttui.log.ranks import LoggingRanks, series_key, system_decode
 from specttui.log.summary_model import LoadFigures, PhaseFigures, ProbeFigures, RunFigures
@@ -124,9 +132,11 @@ class _Probe:
 class RunFold:
     """Takes a run's events in order and tells its figures at the end."""
 
-    def __init__(self, label: str, steps: int | None, draft_tokens: int | None) -> None:
+    def __init__(
+        self, label: str, steps: int | None, draft_tokens: int | None, interval: int | None = None
+    ) -> None:
         self.label, self.steps, self.draft_tokens = label, steps, draft_tokens
-        self._marker = LineMarker()
+        self._marker = LineMarker(interval or DEFAULT_INTERVAL)
         self._ranks = LoggingRanks()
         self._latest: dict[str, tuple[DecodeStats, Mark]] = {}
         self._loads: dict[int, _Load] = {}
@@ -154,6 +164,12 @@ class RunFold:
             self._excluded[mark.value] += 1
         elif all(other is Mark.STEADY for _, other in self._latest.values()):
             self._sample()
+
+    def prefill(self, event: PrefillStats) -> None:
+        """A request began: the tokens since the line before include its prompt."""
+        self._marker.prefill(event)
+        if self._first_lines and self._first_lines[-1].tokens is not None:
+            self._first_lines.append(DecodeStats())
 
     def pressure(self, event: MemoryPressure) -> None:
         """Requests were retracted."""

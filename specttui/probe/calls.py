@@ -29,6 +29,7 @@ class WorkerClass:
     bases: tuple[str, ...]
     own: frozenset[str]
     methods: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    _calls: dict[str, tuple[Call, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def reachable(self, start: str) -> tuple[str, ...]:
         """Methods run by `start`: itself and those it calls on `self`, a few calls deep."""
@@ -50,8 +51,10 @@ class WorkerClass:
 
     def calls(self, *methods: str) -> list[Call]:
         """All calls in these methods, in order of their lines."""
-        found = [call for name in methods for call in _calls(self.methods[name], name)]
-        return sorted(found, key=lambda call: call.line)
+        for name in methods:
+            if name not in self._calls:
+                self._calls[name] = tuple(_calls(self.methods[name], name))
+        return sorted((call for name in methods for call in self._calls[name]), key=lambda call: call.line)
 
     def mentions(self, attribute: str, methods: tuple[str, ...]) -> list[int]:
         """Lines in these methods that read an attribute of that name on anything."""

@@ -41,7 +41,7 @@ def describe(inspection: Inspection) -> str:
         lines.append(f"  cycle    in {inspection.cycle_module}: patch that file")
     width = max([len(name) for name in (*inspection.found, *inspection.missing)], default=0)
     for phase, finding in inspection.found.items():
-        lines.append(f"  found    {phase:<{width}}  line {finding.line}: {finding.call}")
+        lines.append(f"  found    {phase:<{width}}  {finding}")
     for phase, reason in inspection.missing.items():
         lines.append(f"  missing  {phase:<{width}}  {reason}")
     if not inspection.worker_class and inspection.state is not FileState.UNKNOWN:

@@ -15,6 +15,9 @@ EXPECTED = (
     "draft", "verify", "target_forward", "accept", "draft_extend", "kv", "prefill_target", "prefill_draft",
     "accept_counts",
 )  # fmt: skip
+_ALLOCATOR = "token_to_kv_pool_allocator"
+#: Until 0.4.3 the pool of KV entries gave out its slots itself.
+_OLD_ALLOCATOR_CALLS = (".token_to_kv_pool.alloc", ".token_to_kv_pool.free")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,10 @@ class Finding:
 
     line: int
     call: str
+
+    def __str__(self) -> str:
+        """As it stands in a preview."""
+        return f"line {self.line}: {self.call}"
 
 
 @dataclass(slots=True)
@@ -116,12 +123,14 @@ def _find_verify_in_parts(phases: Phases, target: Target) -> None:
 
 def _find_kv(phases: Phases, worker: WorkerClass, cycle_method: str, target: Target) -> None:
     """The allocator's calls in the cycle, as far as this file names the allocator."""
-    lines = worker.mentions(target.allocator, worker.reachable(cycle_method))
+    methods = worker.reachable(cycle_method)
+    lines = worker.mentions(_ALLOCATOR, methods)
+    lines += [call.line for call in worker.calls(*methods) if call.callee.endswith(_OLD_ALLOCATOR_CALLS)]
     if lines:
-        phases.found["kv"] = Finding(lines[0], f"calls of {target.allocator}")
+        phases.found["kv"] = Finding(min(lines), "calls of the KV slots' allocator")
     elif "kv" in target.elsewhere:
-        line = worker.methods[cycle_method].lineno
-        phases.found["kv"] = Finding(line, f"calls of {target.allocator}, {target.elsewhere['kv']}")
+        text = f"calls of the KV slots' allocator, {target.elsewhere['kv']}"
+        phases.found["kv"] = Finding(worker.methods[cycle_method].lineno, text)
 
 
 def _find_counts(phases: Phases, worker: WorkerClass, cycle_method: str, target: Target) -> None:

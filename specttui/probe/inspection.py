@@ -126,18 +126,26 @@ def _inherited(classes: Sequence[WorkerClass], imports: Mapping[str, str]) -> di
     """A worker that has its cycle from another file (STANDALONE has EAGLE's)."""
     for candidate in reversed(classes):
         for base in candidate.bases:
-            is_worker = base.endswith(_WORKER_ENDINGS) and "Draft" not in base
-            module = imports.get(base, "")
-            if is_worker and ".speculative." in module and not base.startswith("Base"):
-                reason = f"{candidate.name} has its cycle from {base} in {module}"
-                family = "STANDALONE" if candidate.name.startswith("Standalone") else ""
+            if _is_worker(base) and ".speculative." in imports.get(base, ""):
+                module = imports[base]
                 return {
-                    "family": family,
+                    "family": _family_by_name(candidate.name),
                     "worker_class": candidate.name,
                     "cycle_module": module,
-                    "missing": {"cycle": reason},
+                    "missing": {"cycle": f"{candidate.name} has its cycle from {base} in {module}"},
                 }
     return {}
+
+
+def _is_worker(name: str) -> bool:
+    """Whether a base class may hold a cycle: draft workers and abstract bases do not."""
+    return name.endswith(_WORKER_ENDINGS) and "Draft" not in name and not name.startswith("Base")
+
+
+def _family_by_name(name: str) -> str:
+    """The family of a class without calls of its own to tell it by."""
+    named = {known: family for target in TARGETS for known, family in target.families.items()}
+    return named.get(name, "STANDALONE" if name.startswith("Standalone") else "")
 
 
 def _candidates(classes: Sequence[WorkerClass]) -> tuple[str, ...]:

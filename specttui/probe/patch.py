@@ -132,7 +132,12 @@ def _checked(source: bytes, patched: bytes) -> bytes:
         raise PatchError(
             "The patched file would not compile", cause=str(error), remedy="The file was left as it is."
         ) from error
-    kept = after.body[: len(before.body)]
-    if [ast.dump(node) for node in kept] != [ast.dump(node) for node in before.body]:
+    # The text before the block is the same, so only its last statement could have taken in what follows.
+    last = len(before.body) - 1
+    if last >= 0 and _shape(before.body[last]) != _shape(after.body[last]):
         raise PatchError("The block would change the meaning of the file", remedy="It was left as it is.")
     return patched
+
+
+def _shape(statement: ast.stmt) -> str:
+    return ast.dump(statement, include_attributes=True)

@@ -44,7 +44,6 @@ class Target:
         acceptance: Ways in which accepted counts reach the CPU (block/acceptance.py).
         elsewhere: Phases that are hooked on the live instance though another file calls them, with a note.
         missing: Phases this family cannot show, with the reason.
-        allocator: What the allocator of KV slots is called.
         class_name: The only class it applies to, for targets from a user's settings.
         cycle_method: The cycle method, if it is not one of `CYCLE_METHODS`.
     """
@@ -57,7 +56,6 @@ class Target:
     acceptance: tuple[str, ...] = _LATE
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
-    allocator: str = "token_to_kv_pool_allocator"
     class_name: str = ""
     cycle_method: str = ""
 
@@ -89,17 +87,28 @@ _PREPARE = "self._prepare_for_speculative_decoding"
 TARGETS = (
     Target(
         family="EAGLE v1",
-        calls={"draft": ("self.forward_draft_decode",), "verify": ("self.verify",)}
-        | {"draft_extend": (_EXTEND_V1,)}
-        | _PREFILL_V1,
-        requires=(("self.forward_draft_decode",), ("self.verify",), (_EXTEND_V1,)),
+        calls={
+            "draft": ("self.forward_draft_decode",),
+            "verify": ("self.verify",),
+            "draft_extend": (_EXTEND_V1, "self.forward_extend_after_decode"),
+            **_PREFILL_V1,
+        },
+        requires=(
+            ("self.forward_draft_decode",),
+            ("self.verify",),
+            (_EXTEND_V1, "self.forward_extend_after_decode"),
+        ),
         acceptance=("verify", "result"),
-        allocator="token_to_kv_pool",
+        elsewhere={"kv": "inside batch.spec_info"},
     ),
     Target(
         family="EAGLE v1",
-        calls={"draft": ("self.draft",), "verify": ("self.verify",), "draft_extend": (_EXTEND_V1,)}
-        | _PREFILL_V1,
+        calls={
+            "draft": ("self.draft",),
+            "verify": ("self.verify",),
+            "draft_extend": (_EXTEND_V1,),
+            **_PREFILL_V1,
+        },
         requires=(("self.draft",), ("self.verify",), (_EXTEND_V1,)),
         families={
             "MultiLayerEagleWorker": "multi-layer EAGLE v1",

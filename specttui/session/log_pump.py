@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 
-from specttui.errors import ConnectionLostError, RemoteCommandError
+from specttui.errors import ConnectionLostError, RemoteCommandError, SpecttuiError
 from specttui.events import Alert, Event, LogNotice, LogSource, Severity
 from specttui.host.remote import Remote
-from specttui.host.tail import Chunk, Notice, Position, TailItem, TailStart, follow
+from specttui.host.tail import Chunk, FromEnd, Notice, Position, TailItem, TailStart, follow
 from specttui.log.parser import LogParser
 from specttui.session.emitter import Emitter
 
@@ -17,6 +18,13 @@ from specttui.session.emitter import Emitter
 FLUSH_S = 0.4
 #: How long to wait before following again after the connection broke.
 RETRY_S = 0.5
+#: How long to wait after the follow process could not be run: what hinders it rarely passes at once.
+REFUSED_RETRY_S = 15.0
+#: A burst is worked off in turns: after so long, everybody else is let in. A key press takes several turns.
+TURN_S = 0.004
+_PIECE_BYTES = 4096
+#: After these the bytes go on elsewhere: a line that has no end yet will never get one.
+_BREAKS = frozenset({"truncated", "rotated", "replaced", "hole", "skipped"})
 
 
 class LogPump:
@@ -34,61 +42,86 @@ class LogPump:
         self._on_event = on_event
         self._tasks: list[asyncio.Task[None]] = []
         self._parser = LogParser()
+        self._start: TailStart = FromEnd()
         self.source: LogSource | None = None
+
+    @property
+    def following(self) -> bool:
+        """True while the log is read, or about to be read again after an interruption."""
+        return bool(self._tasks) and not any(task.done() for task in self._tasks)
 
     async def begin(self, source: LogSource, start: TailStart) -> None:
         """Follow this log from now on, instead of the one before."""
         await self.stop()
-        self.source = source
+        self.source, self._start = source, start
         self._parser = LogParser()
+        self._set_out(source)
+
+    async def resume(self) -> None:
+        """Follow the same log on, where reading it stopped; nothing is read twice."""
+        if self.source is not None:
+            await self._end_tasks()
+            self._set_out(self.source)
+
+    def _set_out(self, source: LogSource) -> None:
         self._tasks = [
-            asyncio.create_task(self._pump(source, start), name="log pump"),
+            asyncio.create_task(self._pump(source), name="log pump"),
             asyncio.create_task(self._flush_often(), name="log flush"),
         ]
+        for task in self._tasks:
+            task.add_done_callback(self._ended)
 
     async def stop(self) -> None:
         """Follow nothing; what was read and not yet told is told."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        await self._end_tasks()
         if self.source is not None:
             self._tell(self._parser.finish())
             self.source = None
 
-    async def _pump(self, source: LogSource, start: TailStart) -> None:
+    async def _end_tasks(self) -> None:
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError, Exception):  # told by `_ended` when it happened
+                await task
+
+    async def _pump(self, source: LogSource) -> None:
         while True:
             try:
-                async with aclosing(follow(self._remote, source, start=start)) as items:
+                async with aclosing(follow(self._remote, source, start=self._start)) as items:
                     async for item in items:
-                        start = self._take(item) or start
+                        self._start = await self._take(item) or self._start
             except ConnectionLostError:
                 await asyncio.sleep(RETRY_S)
-                continue
             except RemoteCommandError as error:
-                self._emitter.emit(
-                    Alert(severity=Severity.ERROR, message=error.title, remedy=error.remedy or error.cause)
-                )
-            return
+                self._warn(error.title, error.remedy or error.cause, Severity.ERROR)
+                await asyncio.sleep(REFUSED_RETRY_S)
+            else:
+                return
 
-    def _take(self, item: TailItem) -> Position | None:
+    async def _take(self, item: TailItem) -> Position | None:
         match item:
             case Chunk(data, _, position):
-                self._tell(self._parser.feed(data))
+                await self._parse(data)
                 return position
             case Notice(what, detail):
+                if what in _BREAKS:
+                    self._parser.cut()
                 self._tell([LogNotice(what=what, detail=detail)])
                 if what == "cannot_follow":
-                    self._emitter.emit(
-                        Alert(
-                            severity=Severity.WARNING,
-                            message="The server's log cannot be followed",
-                            remedy=detail,
-                        )
-                    )
+                    self._warn("The server's log cannot be followed", detail)
         return None
+
+    async def _parse(self, data: bytes) -> None:
+        """Parse and tell bytes in turns, so that a burst never holds up the screen."""
+        turn_ends = time.monotonic() + TURN_S
+        for begin in range(0, len(data), _PIECE_BYTES):
+            self._tell(self._parser.feed(data[begin : begin + _PIECE_BYTES]))
+            if time.monotonic() >= turn_ends:
+                await asyncio.sleep(0)
+                turn_ends = time.monotonic() + TURN_S
+        await asyncio.sleep(0)
 
     def _tell(self, events: list[Event]) -> None:
         for event in events:
@@ -99,3 +132,15 @@ class LogPump:
         while True:
             await asyncio.sleep(FLUSH_S)
             self._tell(self._parser.flush())
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A task that died of an error of ours is told: figures that stand still must not look alive."""
+        error = None if task.cancelled() else task.exception()
+        if error is None:
+            return
+        cause = str(error) or type(error).__name__
+        with suppress(SpecttuiError):  # the recording itself may be what failed; its command says so
+            self._warn(f"Reading the log stopped: {cause}", "Press f5 to look again.", Severity.ERROR)
+
+    def _warn(self, message: str, remedy: str, severity: Severity = Severity.WARNING) -> None:
+        self._emitter.emit(Alert(severity=severity, message=message, remedy=remedy))

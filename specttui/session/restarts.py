@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specttui.errors import ServerStartError, SpecttuiError
@@ -19,7 +19,6 @@ from specttui.events import (
     RunEnded,
     ServerExited,
     ServerFailed,
-    ServerProgress,
     ServerReady,
     Severity,
     StartupStep,
@@ -30,10 +29,11 @@ from specttui.host.server import ServerControl
 from specttui.host.start import Started
 from specttui.host.stop import Stoppable
 from specttui.host.tail import FromOffset
-from specttui.log.startup import StartupModel, learnt
+from specttui.launch import spec_settings
 from specttui.session.emitter import Emitter
 from specttui.session.launches import Launches
 from specttui.session.log_pump import FLUSH_S, LogPump
+from specttui.session.startup_progress import StartupProgress
 
 #: After the log told of a failure the process usually ends by itself; wait so long for it.
 LAST_WORDS_S = 5.0
@@ -44,8 +44,7 @@ class _Start:
     """What is known of a start while it goes on."""
 
     readiness: Readiness
-    model: StartupModel
-    began_s: float
+    progress: StartupProgress
     failures: list[FailureSeen] = field(default_factory=list)
     failed_s: float | None = None
 
@@ -83,6 +82,10 @@ class Restarter:
         """Seconds per phase, learnt from the starts so far."""
         return dict(self._earlier)
 
+    def learn(self, seconds_per_phase: dict[str, float]) -> None:
+        """Remember how long the phases of starts take."""
+        self._earlier = dict(seconds_per_phase)
+
     def saw(self, event: Event) -> None:
         """Told of each event of the log while a server starts."""
         start = self._start
@@ -90,11 +93,10 @@ class Restarter:
             return
         now_s = self._emitter.offset_s
         if isinstance(event, StartupStep):
-            start.model.apply(event, now_s)
             start.readiness.saw_progress()
             if event.phase == "ready":
                 start.readiness.saw_ready_line()
-            self._tell_progress(start, now_s)
+            start.progress.take(event)
         elif isinstance(event, FailureSeen) and event.fatal:
             start.failures.append(event)
             start.failed_s = start.failed_s or now_s
@@ -158,8 +160,7 @@ class Restarter:
         self._launches.started(launch)
         started = await self._control.start(launch, self._emitter.emit, port=endpoint.port, label=label)
         self.running = started
-        self._start = _Start(Readiness(), StartupModel(self._earlier), self._emitter.offset_s)
-        self._start.model.output(self._emitter.offset_s)
+        self._start = _Start(Readiness(), self._progress_of(launch))
         await self._pump.begin(
             LogSource(kind=LogKind.FILE, path=started.log_path), FromOffset(started.log_offset)
         )
@@ -168,10 +169,11 @@ class Restarter:
     async def _follow(self, started: Started, endpoint: Endpoint) -> ServerReady:
         start = self._current()
         ready = await self._or_failure(
-            self._control.wait_ready(started, endpoint, start.readiness, self._emitter.emit)
+            self._control.wait_ready(
+                started, endpoint, start.readiness, lambda silent: start.progress.tell(silent.detail)
+            )
         )
-        durations = start.model.durations(self._emitter.offset_s)
-        self._earlier = learnt(self._earlier, durations)
+        self.learn(start.progress.learnt)
         return ready
 
     async def _or_failure(self, waiting: Coroutine[Any, Any, ServerReady]) -> ServerReady:
@@ -200,7 +202,10 @@ class Restarter:
         await asyncio.sleep(FLUSH_S * 2)
         diagnosis = self._diagnose(error)
         self._emitter.emit(ServerFailed(diagnosis=diagnosis))
-        await self._clear_away(started)
+        taken = (
+            diagnosis.category == "port_in_use"
+        )  # by another server: that it becomes free is not waited for
+        await self._clear_away(replace(started, port=0) if taken else started)
         return ServerStartError(
             diagnosis.title, cause="\n".join(diagnosis.cause_lines), remedy=diagnosis.remedy
         )
@@ -228,19 +233,9 @@ class Restarter:
             )
         return diagnosis_of(failures[0])
 
-    def _tell_progress(self, start: _Start, now_s: float) -> None:
-        view = start.model.view(now_s)
-        self._emitter.emit(
-            ServerProgress(
-                phase=view.phase,
-                detail=view.detail,
-                done=view.done,
-                total=view.total,
-                elapsed_s=view.elapsed_s,
-                fraction=view.fraction,
-                eta_s=view.eta_s,
-            )
-        )
+    def _progress_of(self, launch: Launch) -> StartupProgress:
+        speculative = not spec_settings(launch, self._launches.config).is_baseline
+        return StartupProgress(self._emitter, self._earlier, speculative=speculative)
 
     def _current(self) -> _Start:
         assert self._start is not None, "only called between begin and the end of a start"

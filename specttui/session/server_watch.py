@@ -31,6 +31,7 @@ from specttui.session.launches import Launches
 from specttui.session.log_pump import LogPump
 from specttui.session.options import SessionOptions
 from specttui.session.restarts import Restarter, diagnosis_of
+from specttui.session.startup_progress import StartupProgress
 from specttui.session.watch import Watch
 
 #: A failure seen in the log this long before the process went is taken as its reason.
@@ -68,7 +69,7 @@ class ServerWatch:
         self._launches = launches
         self._options = options
         self._found: FoundServer | None = None
-        self._awaiting_ready = False
+        self._starting: StartupProgress | None = None
         self._worker = Worker()
         self._patched_found: set[str] = set()
         self._failure: tuple[float, FailureSeen] | None = None
@@ -106,11 +107,10 @@ class ServerWatch:
         """Told of each event of the log."""
         if isinstance(event, FailureSeen) and event.fatal:
             self._failure = self._emitter.offset_s, event
-        elif isinstance(event, StartupStep) and event.phase == "ready" and self._awaiting_ready:
-            self._awaiting_ready = False
-            if self._found is not None:
-                self._emitter.emit(ServerReady(pid=self._found.pid))
-                self._begin_run(self._found.launch, self._launches.label_of(self._found.launch), ())
+        elif isinstance(event, StartupStep) and self._starting is not None:
+            self._starting.take(event)
+            if event.phase == "ready":
+                self._is_ready()
 
     async def look(self) -> Problem | None:
         """Look for the server and follow it; the problem that stands in the way, or None.
@@ -128,11 +128,13 @@ class ServerWatch:
             return discovery.problems[0] if discovery.problems else Problem("No SGLang server was found.")
         found = discovery.servers[0]
         known = self._found is not None and self._found.pid == found.pid
+        if known:
+            await self._go_on(found)
+            return None
         self._adopt(found)
-        for problem in () if known else discovery.problems:
+        for problem in discovery.problems:
             self._warn(problem.text, problem.remedy)
-        if not known:
-            await self._follow(found)
+        await self._follow(found)
         return None
 
     async def serves(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
@@ -175,15 +177,43 @@ class ServerWatch:
 
     async def _follow(self, found: FoundServer) -> None:
         """Follow a server that we did not start: its log from near the end, and its run."""
-        label = self._launches.label_of(found.launch)
         if found.serving:
-            self._begin_run(found.launch, label, ())
+            self._starting = None
+            self._begin_run(found.launch, self._launches.label_of(found.launch), ())
         else:
-            self._awaiting_ready = True
-            self._emitter.emit(
-                ServerStarting(pid=found.pid, launch=redact(found.launch), label=f"{label}, still loading")
-            )
+            self._still_loading(found)
         await self._pump.begin(found.info.log, FromEnd())
+
+    def _still_loading(self, found: FoundServer) -> None:
+        label = self._launches.label_of(found.launch)
+        self._emitter.emit(
+            ServerStarting(pid=found.pid, launch=redact(found.launch), label=f"{label}, still loading")
+        )
+        self._starting = StartupProgress(
+            self._emitter,
+            self._restarter.earlier_starts,
+            speculative=not found.info.requested.is_baseline,
+            adopted=True,
+        )
+
+    async def _go_on(self, found: FoundServer) -> None:
+        """Looked at once more: what its log did not tell is seen now, and the log is read on."""
+        if self._starting is not None and not found.serving:
+            self._starting.tell()
+        else:
+            self._adopt(found)
+            self._is_ready()
+        if not self._pump.following:
+            await self._pump.resume()
+
+    def _is_ready(self) -> None:
+        """The server that was still loading when we came serves now."""
+        starting, self._starting = self._starting, None
+        if starting is None or self._found is None:
+            return
+        self._restarter.learn(starting.learnt)
+        self._emitter.emit(ServerReady(pid=self._found.pid))
+        self._begin_run(self._found.launch, self._launches.label_of(self._found.launch), ())
 
     def _begin_run(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
         self._runs += 1
@@ -209,7 +239,7 @@ class ServerWatch:
 
     async def _gone(self, pid: int) -> None:
         """The server is no more, and it was not us."""
-        self._found = None
+        self._found = self._starting = None
         self._restarter.running = None
         run = self._emitter.state.run
         if run is not None:

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 from specttui.analysis.throughput import throughput_tok_s
 from specttui.events import Launch, SpecSettings
-from specttui.launch import changed_settings
-from specttui.log.meaning.no_figures import explain_no_decode
+from specttui.log.meaning.settings import SettingDifference
 from specttui.state.cycle_view import WINDOW_S, cycle_view, rank_rows
 from specttui.state.facts import Facts
 from specttui.state.run_rows import RunRows
+from specttui.state.settings_view import WORDS, between, in_words
 from specttui.state.snapshot import CycleView, ProbeView, ProgressView, Snapshot
+from specttui.state.throughput_view import group_rows, throughput_note, throughput_now
 from specttui.state.verdict_view import verdict_view
 
-#: A decode line older than this no longer says what the server does now.
-FRESH_S = 10.0
 #: After so many decode lines without a probe line, the probe counts as never fired.
 SILENT_LINES = 8
 #: Lines of the log in a snapshot.
@@ -42,7 +41,9 @@ class SnapshotBuilder:
         cycle = cycle_view(facts, now_s)
         running = facts.run
         settings = running.settings if running else _settings(facts)
-        decode = _decode(facts, now_s)
+        decode = throughput_now(facts, now_s)
+        changed = _changed(facts)
+        newest = facts.last_sample
         return replace(
             Snapshot(),
             session_id=facts.session.session_id if facts.session else "",
@@ -60,22 +61,24 @@ class SnapshotBuilder:
             worker_file=facts.worker_file,
             probe=_probe(facts),
             settings=settings,
-            changed_settings=_changed(facts),
+            changed_settings=tuple(WORDS.get(found.name, found.name) for found in changed),
+            setting_changes=tuple(map(in_words, changed)),
             chips=tuple(_chips(settings, running.launch if running else _launch(facts))),
             throughput=facts.history["throughput"].recent(now_s, WINDOW_S),
             throughput_now=decode[0],
-            throughput_note=_throughput_note(facts, now_s),
+            throughput_note=throughput_note(facts, now_s),
             accept_len=facts.history["accept_len"].recent(now_s, WINDOW_S),
             accept_len_now=decode[1],
             accept_rate_now=_accept_rate(decode[1], settings),
             accept_histogram=_histogram(facts),
-            running=facts.last_decode.running if facts.last_decode else None,
-            queue=facts.last_decode.queue if facts.last_decode else None,
+            running=newest.running if newest else None,
+            queue=newest.queue if newest else None,
             computed_tok_s=_computed(cycle, decode[1]),
             cycle=cycle,
             verdict=verdict_view(rows, cycle),
             runs=rows,
             ranks=rank_rows(facts),
+            groups=group_rows(facts, now_s, WINDOW_S),
             gpus=facts.gpus,
             log_lines=tuple(facts.log)[-LOG_LINES:],
             log_total=facts.log_total,
@@ -83,6 +86,8 @@ class SnapshotBuilder:
             notes=tuple(facts.notes),
             command=facts.command,
             load=facts.load,
+            http_client_errors=facts.http_client_errors,
+            http_server_errors=facts.http_server_errors,
         )
 
 
@@ -94,27 +99,6 @@ def _settings(facts: Facts) -> SpecSettings:
     return facts.server.effective if facts.server else SpecSettings()
 
 
-def _decode(facts: Facts, now_s: float) -> tuple[float | None, float | None]:
-    """Throughput and accept length now; None when the newest line is old or spans idle time."""
-    if facts.decode_offset_s is None or now_s - facts.decode_offset_s > FRESH_S:
-        return None, None
-    return (
-        facts.history["throughput"].recent(now_s, FRESH_S).last,
-        facts.history["accept_len"].recent(now_s, FRESH_S).last,
-    )
-
-
-def _throughput_note(facts: Facts, now_s: float) -> str:
-    if facts.server_phase != "serving":
-        return ""
-    if facts.last_decode is None:
-        why = explain_no_decode(facts.http_ok, 0, facts.arguments)
-        return why or "No decode lines yet: waiting for traffic."
-    if facts.decode_offset_s is not None and now_s - facts.decode_offset_s > FRESH_S:
-        return f"idle: last decode line {now_s - facts.decode_offset_s:.0f} s ago"
-    return ""
-
-
 def _progress(facts: Facts, now_s: float) -> ProgressView | None:
     if facts.server_phase != "starting" or facts.starting_since_s is None:
         return None
@@ -123,13 +107,16 @@ def _progress(facts: Facts, now_s: float) -> ProgressView | None:
     silent_s = now_s - facts.last_output_s if facts.last_output_s is not None else None
     if seen is None:
         return ProgressView("starting", "", None, elapsed_s, None, silent_s)
+    since_s = now_s - facts.progress_offset_s
     return ProgressView(
         phase=seen.phase,
         detail=seen.detail,
         fraction=seen.fraction,
-        elapsed_s=elapsed_s,
-        eta_s=seen.eta_s,
+        elapsed_s=elapsed_s if seen.elapsed_s is None else seen.elapsed_s + since_s,
+        eta_s=None if seen.eta_s is None else max(0.0, seen.eta_s - since_s),
         last_output_s=silent_s,
+        done=seen.done,
+        total=seen.total,
     )
 
 
@@ -150,11 +137,14 @@ def _silence(view: ProbeView) -> str:
     )
 
 
-def _changed(facts: Facts) -> tuple[str, ...]:
-    words = list(facts.adjustments)
-    if facts.server is not None:
-        words += changed_settings(facts.server.requested, facts.server.effective)
-    return tuple(dict.fromkeys(words))
+def _changed(facts: Facts) -> tuple[SettingDifference, ...]:
+    """What the server changed of the request: by its log, and where that says nothing, by discovery."""
+    found = facts.compared.changed
+    if facts.server is None:
+        return found
+    known = {difference.name for difference in found}
+    seen = between(facts.server.requested, facts.server.effective)
+    return (*found, *(difference for difference in seen if difference.name not in known))
 
 
 def _chips(settings: SpecSettings, launch: Launch | None) -> Iterator[str]:
@@ -188,6 +178,12 @@ def _histogram(facts: Facts) -> tuple[int, ...]:
 
 def _computed(cycle: CycleView | None, accept_len: float | None) -> float | None:
     """Throughput as the cycle says it: batch x accept length / cycle, to be shown beside the measured one."""
-    if cycle is None or not cycle.mean_cycle_ms or not cycle.batch or accept_len is None:
+    if (
+        cycle is None
+        or cycle.clock is None
+        or not cycle.mean_cycle_ms
+        or not cycle.batch
+        or accept_len is None
+    ):
         return None
     return throughput_tok_s(cycle.mean_cycle_ms, accept_len, cycle.batch)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specttui.analysis.breakdown import ROW_ORDER, Breakdown, Row, breakdown
-from specttui.analysis.stats import mean, median
-from specttui.events import Clock, Phase
+from specttui.analysis.stats import known, mean, median
+from specttui.events import PART_OF, Clock, FileState, Phase
 from specttui.state.cycles import CycleColumns
 from specttui.state.facts import Facts
 from specttui.state.snapshot import CycleView, PhaseRow, RankRow, Series
 
 #: Seconds that a sparkline shows.
 WINDOW_S = 60.0
+#: Steady decode lines behind a cycle that is read from the log alone.
+LOG_LINES = 12
+FROM_LOG = (
+    "From the log: running x accept length / throughput. For the parts: p patches the worker, r restarts."
+)
+NEEDS_PROBE = "needs the probe"
 
 
 def break_down(columns: CycleColumns, missing: Mapping[str, str]) -> Breakdown:
@@ -30,12 +36,10 @@ def break_down(columns: CycleColumns, missing: Mapping[str, str]) -> Breakdown:
 
 
 def cycle_view(facts: Facts, now_s: float) -> CycleView | None:
-    """The newest cycles of the first writing rank, or None while the probe has written none."""
-    if not facts.window:
-        return None
-    columns = facts.window[min(facts.window)]
-    if not len(columns):
-        return None
+    """The newest cycles of the first writing rank; without the probe, what the log alone says of them."""
+    columns = facts.window[min(facts.window)] if facts.window else None
+    if columns is None or not len(columns):
+        return _from_log(facts)
     found = break_down(columns, facts.probe.missing)
     return CycleView(
         clock=columns.clock,
@@ -46,6 +50,39 @@ def cycle_view(facts: Facts, now_s: float) -> CycleView | None:
         batch=mean(list(columns.batch)),
         host_bound=found.host_bound,
         note=found.note,
+    )
+
+
+def _from_log(facts: Facts) -> CycleView | None:
+    """The cycle as its decode lines tell it (CASES.md B09, B10); its parts need the probe."""
+    run = facts.run
+    if run is None or run.settings.is_baseline:
+        return None
+    samples = list(run.current.samples)[-LOG_LINES:]
+    cycles = known([sample.cycle_ms for sample in samples])
+    if not cycles:
+        return None
+    batches = known([sample.running for sample in samples])
+    return CycleView(
+        clock=None,
+        cycles=len(cycles) * facts.decode.interval,
+        cycle_ms=median(cycles),
+        mean_cycle_ms=mean(cycles),
+        rows=_unseen_rows() if _unpatched(facts) else (),
+        batch=mean(batches) if batches else None,
+        note=FROM_LOG,
+    )
+
+
+def _unpatched(facts: Facts) -> bool:
+    file = facts.worker_file
+    return facts.probe.status == "absent" and (file is None or file.state is not FileState.PATCHED)
+
+
+def _unseen_rows() -> tuple[PhaseRow, ...]:
+    return tuple(
+        PhaseRow(phase, None, None, None, part_of=PART_OF.get(phase), available=False, reason=NEEDS_PROBE)
+        for phase in ROW_ORDER
     )
 
 

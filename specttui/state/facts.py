@@ -8,9 +8,10 @@ from typing import Any
 
 from specttui import events as ev
 from specttui.state.cycles import CycleColumns
-from specttui.state.decode import DecodeFold
+from specttui.state.decode import DecodeFold, DecodeSample
 from specttui.state.history import HISTORY_METRICS, History
 from specttui.state.runs import RunFold
+from specttui.state.settings_view import SettingsView, compare, in_words, known_interval, overlaid
 from specttui.state.snapshot import CommandView, ProbeView
 
 #: Lines kept for the log view.
@@ -35,19 +36,27 @@ class Facts:
         self.server_phase = "unknown"
         self.server_detail = ""
         self.progress: ev.ServerProgress | None = None
+        self.progress_offset_s = 0.0
         self.starting_since_s: float | None = None
         self.last_output_s: float | None = None
         self.failure: ev.Diagnosis | None = None
         self.worker_file: ev.WorkerFileChecked | None = None
         self.probe = ProbeView(status="absent")
+        self.launch: ev.Launch | None = None
         self.arguments: dict[str, str] = {}
-        self.adjustments: list[str] = []
+        self.adjusted: list[ev.ArgumentAdjusted] = []
+        self.listed_server_is_up = False
+        self.compared = SettingsView({}, ())
         self.decode = DecodeFold()
         self.last_decode: ev.DecodeStats | None = None
+        self.last_sample: DecodeSample | None = None
         self.decode_offset_s: float | None = None
         self.prefill_count = 0
+        self.prefilled = 0
         self.http_ok = 0
-        self.http_errors = 0
+        self.http_client_errors = 0
+        self.http_server_errors = 0
+        self.log_problem = ""
         self.window: dict[str, CycleColumns] = {}
         self.summaries: dict[str, ev.ProbeSummary] = {}
         self.prefill_ms: dict[ev.Phase, deque[float]] = {}
@@ -68,10 +77,24 @@ class Facts:
 
     def forget_figures(self) -> None:
         """Another configuration begins: nothing measured before belongs to it."""
-        self.decode = DecodeFold()
-        self.last_decode = None
+        self.decode = DecodeFold(self.interval)
+        self.last_decode = self.last_sample = None
         self.decode_offset_s = None
+        self.prefilled = self.http_ok = 0
         self.window, self.summaries = {}, {}
+
+    @property
+    def interval(self) -> int | None:
+        """The decode-log-interval where the log or the launch tells it."""
+        return self.compared.interval or known_interval(self.launch)
+
+    def compare_settings(self) -> None:
+        """Compare anew what was asked for with what the log says of it."""
+        self.compared = compare(self.launch, self.adjusted, self.arguments)
+        run = self.run
+        if run is not None and self.server_phase != "starting":
+            run.adopt(overlaid(run.settings, self.compared.told))
+            run.differences = tuple(map(in_words, self.compared.changed))
 
     def add_alert(self, alert: ev.Alert) -> None:
         """Keep an alert, once."""

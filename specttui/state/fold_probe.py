@@ -8,6 +8,7 @@ from dataclasses import replace
 from specttui import events as ev
 from specttui.state.cycles import CycleColumns
 from specttui.state.facts import WINDOW_CYCLES, Facts, Handler
+from specttui.state.segments import by_steps
 from specttui.state.snapshot import ProbeView
 
 
@@ -23,10 +24,13 @@ def _probe_installed(facts: Facts, event: ev.ProbeInstalled) -> None:
 
 
 def _probe_cycles(facts: Facts, event: ev.ProbeCycles) -> None:
-    facts.window.setdefault(event.rank, CycleColumns(WINDOW_CYCLES)).add(event)
-    if facts.run is not None:
-        facts.run.add_cycles(event)
-    if event.rank == min(facts.window):
+    run = facts.run
+    if run is not None:
+        run.add_cycles(event, facts.offset_s)
+    shown = event if run is None or not run.switch_count else by_steps(event).get(run.settings.num_steps)
+    if shown is not None:
+        facts.window.setdefault(event.rank, CycleColumns(WINDOW_CYCLES)).add(shown)
+    if facts.window and event.rank == min(facts.window):
         _remember_cycles(facts, event)
     facts.probe = replace(
         facts.probe,

@@ -9,6 +9,8 @@ from specttui.state.snapshot import ProbeView
 
 def _server_found(facts: Facts, event: ev.ServerFound) -> None:
     facts.server = event.server
+    facts.launch = event.server.launch
+    facts.compare_settings()
     facts.server_phase = "serving"
     facts.server_detail = ""
     facts.progress = None
@@ -31,7 +33,12 @@ def _server_starting(facts: Facts, event: ev.ServerStarting) -> None:
     facts.server_detail = event.label
     facts.starting_since_s = facts.last_output_s = facts.offset_s
     facts.failure = None
-    facts.arguments, facts.adjustments = {}, []
+    facts.launch = event.launch
+    facts.arguments, facts.adjusted = {}, []
+    facts.listed_server_is_up = False
+    facts.log_problem = ""
+    facts.progress = None
+    facts.compare_settings()
     facts.forget_figures()
     facts.probe = _expected_probe(facts)
 
@@ -43,7 +50,7 @@ def _expected_probe(facts: Facts) -> ProbeView:
 
 def _server_progress(facts: Facts, event: ev.ServerProgress) -> None:
     facts.progress = event
-    facts.last_output_s = facts.offset_s
+    facts.progress_offset_s = facts.offset_s
 
 
 def _server_ready(facts: Facts, event: ev.ServerReady) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specttui import events as ev
+from specttui.log.meaning.settings import SettingDifference, concurrency_warning
 from specttui.state.facts import Facts, Handler
 from specttui.state.runs import RunFold
 from specttui.state.snapshot import CommandView
@@ -37,8 +38,10 @@ def _connection_retrying(facts: Facts, event: ev.ConnectionRetrying) -> None:
 
 def _run_started(facts: Facts, event: ev.RunStarted) -> None:
     _end_run(facts)
-    facts.forget_figures()
+    facts.launch = event.launch
     facts.runs.append(RunFold.begin(event, facts.offset_s))
+    facts.compare_settings()
+    facts.forget_figures()
 
 
 def _run_ended(facts: Facts, event: ev.RunEnded) -> None:
@@ -73,6 +76,17 @@ def _alert(facts: Facts, event: ev.Alert) -> None:
 
 def _load_started(facts: Facts, event: ev.LoadStarted) -> None:
     facts.load = f"load: 0/{event.requests} requests, {event.concurrency} at a time"
+    warning = _too_many_at_once(facts, event.concurrency)
+    if warning is not None:
+        facts.add_alert(ev.Alert(severity=ev.Severity.WARNING, message=warning))
+
+
+def _too_many_at_once(facts: Facts, concurrency: int) -> str | None:
+    """CASES.md A17: with speculation the server lets fewer requests run than the baseline does."""
+    limit, run = facts.compared.max_running, facts.run
+    if limit is None or run is None or run.settings.is_baseline:
+        return None
+    return concurrency_warning(concurrency, [SettingDifference("max_running_requests", None, str(limit))])
 
 
 def _load_progressed(facts: Facts, event: ev.LoadProgressed) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from specttui.state.snapshot import Series
@@ -49,9 +50,7 @@ class History:
 
     def recent(self, now_s: float, window_s: float) -> Series:
         """The points of the last `window_s` seconds before `now_s`."""
-        start = len(self.offsets_s)
-        while start > 0 and self.offsets_s[start - 1] >= now_s - window_s:
-            start -= 1
+        start = bisect_left(self.offsets_s, now_s - window_s)
         return Series(tuple(self.offsets_s[start:]), tuple(self.values[start:]), window_s=window_s)
 
     def _thin(self) -> None:

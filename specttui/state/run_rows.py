@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from specttui.analysis.stats import Estimate, bootstrap_interval, differ, known, mean, median
 from specttui.analysis.steady import steady_start
@@ -13,6 +14,7 @@ from specttui.state.cycle_view import break_down
 from specttui.state.cycles import CycleColumns
 from specttui.state.decode import DecodeSample
 from specttui.state.runs import RunFold
+from specttui.state.segments import Segment
 from specttui.state.snapshot import Interval, RunRow
 
 #: A run in progress is summed up anew at most this often: statistics cost more than the screen.
@@ -35,48 +37,80 @@ class RunRows:
     """Sums runs up, remembering what did not change."""
 
     def __init__(self) -> None:
-        self._cached: dict[int, _Cached] = {}
+        self._cached: dict[tuple[int, int], _Cached] = {}
 
     def rows(self, runs: list[RunFold], now_s: float, missing: dict[str, str]) -> tuple[RunRow, ...]:
-        """One row per run, in order, each compared with the newest comparable baseline."""
-        rows = [self._row(run, now_s, missing) for run in runs]
+        """One row per run and per step count in it, in order, each compared with a comparable baseline."""
+        rows = [self._row(run, segment, now_s, missing) for run in runs for segment in _shown(run)]
         return tuple(_compared(row, rows) for row in rows)
 
-    def _row(self, run: RunFold, now_s: float, missing: dict[str, str]) -> RunRow:
-        cached = self._cached.get(run.run_id)
+    def _row(self, run: RunFold, segment: Segment, now_s: float, missing: dict[str, str]) -> RunRow:
+        key = run.run_id, segment.number
+        cached = self._cached.get(key)
         if cached is not None and cached.ended_s == run.ended_s:
             fresh = now_s - cached.at_s < REFRESH_S and now_s >= cached.at_s
-            if cached.version == run.version or (fresh and run.ended_s is None):
-                return cached.row
-        row = _summed_up(run, missing)
-        self._cached[run.run_id] = _Cached(run.version, run.ended_s, now_s, row)
+            if cached.version == segment.version or (fresh and run.ended_s is None):
+                return replace(cached.row, **_of_now(run, segment))
+        row = _summed_up(run, segment, missing)
+        self._cached[key] = _Cached(segment.version, run.ended_s, now_s, row)
         return row
 
 
-def _summed_up(run: RunFold, missing: dict[str, str]) -> RunRow:
-    samples = _steady(list(run.samples))
+def _shown(run: RunFold) -> list[Segment]:
+    """A run's segments that have figures; the current one in any case where none has."""
+    return [segment for segment in run.segments if not segment.empty] or [run.current]
+
+
+def _of_now(run: RunFold, segment: Segment) -> dict[str, Any]:
+    """What changes without new figures."""
+    return {
+        "label": _label(run, segment),
+        "settings": segment.settings,
+        "current": run.ended_s is None and segment is run.current,
+        "segment": segment.number if run.switch_count else 0,
+        "notes": _notes(run, segment),
+    }
+
+
+def _label(run: RunFold, segment: Segment) -> str:
+    if not run.switch_count:
+        return run.label
+    return f"{run.label}: steps {segment.settings.num_steps} (adaptive)"
+
+
+def _summed_up(run: RunFold, segment: Segment, missing: dict[str, str]) -> RunRow:
+    samples = _samples(segment)
     rates = known([sample.server_tok_s for sample in samples])
     requests = known([sample.running for sample in samples])
     batch = median(requests) if requests else None
     throughput = _interval(bootstrap_interval(rates)) if rates else None
     row = RunRow(
         run_id=run.run_id,
-        label=run.label,
-        settings=run.settings,
-        current=run.ended_s is None,
-        is_baseline=run.settings.is_baseline,
+        is_baseline=segment.settings.is_baseline,
         throughput_tok_s=throughput,
         per_request_tok_s=throughput.value / batch if throughput and batch else None,
         batch=batch,
         samples=len(rates),
-        started_s=run.started_s,
+        started_s=segment.started_s,
         ended_s=run.ended_s,
         changes=run.changes,
         launch=run.launch,
         warming_up=run.ended_s is None and len(rates) < ENOUGH_LINES,
-        notes=_notes(run),
+        **_of_now(run, segment),
     )
-    return _with_cycles(_from_log(row, samples), run.main_cycles, missing)
+    return _with_cycles(_from_log(row, samples), segment.main_cycles, missing)
+
+
+def _samples(segment: Segment) -> list[DecodeSample]:
+    """The steady lines; with too few of them also those at a changing number of requests."""
+    steady = _steady(list(segment.samples))
+    if not _is_mixed(segment):
+        return steady
+    return sorted([*segment.samples, *segment.mixed], key=lambda sample: sample.offset_s)
+
+
+def _is_mixed(segment: Segment) -> bool:
+    return len(segment.samples) < ENOUGH_LINES <= len(segment.samples) + len(segment.mixed)
 
 
 def _steady(samples: list[DecodeSample]) -> list[DecodeSample]:
@@ -87,7 +121,7 @@ def _steady(samples: list[DecodeSample]) -> list[DecodeSample]:
 
 def _from_log(row: RunRow, samples: list[DecodeSample]) -> RunRow:
     lengths = known([sample.accept_len for sample in samples])
-    cycles = known([sample.cycle_ms for sample in samples])
+    cycles = known([sample.cycle_ms for sample in samples if sample.steady])
     return replace(
         row,
         accept_len=mean(lengths) if lengths else None,
@@ -127,14 +161,23 @@ def _interval(estimate: Estimate) -> Interval:
     return Interval(estimate.value, estimate.low, estimate.high)
 
 
-def _notes(run: RunFold) -> tuple[str, ...]:
+def _notes(run: RunFold, segment: Segment) -> tuple[str, ...]:
     notes = []
-    if run.marks[Mark.KV_PRESSURE]:
-        notes.append(f"{run.marks[Mark.KV_PRESSURE]} lines under KV pressure left out")
+    if segment.marks[Mark.KV_PRESSURE]:
+        notes.append(f"{segment.marks[Mark.KV_PRESSURE]} lines under KV pressure left out")
+    if _is_mixed(segment):
+        notes.append("the number of requests keeps changing: throughput is over all of them, at a mixed load")
+    if segment.lost:
+        notes.append(f"at least {segment.lost} decode lines are missing from the log: figures are incomplete")
+    if run.suppressed:
+        notes.append("lines of the log were dropped on the way: figures are incomplete")
     if run.switches:
         last = run.switches[-1]
-        notes.append(f"adaptive: steps {last.steps_before} -> {last.steps_after}; figures since then")
-    return tuple(notes)
+        notes.append(
+            f"adaptive: {run.switch_count} switches of steps, the last {last.steps_before} -> "
+            f"{last.steps_after}; each step count has figures of its own"
+        )
+    return (*notes, *(f"the server changed {words}" for words in run.differences))
 
 
 def _compared(row: RunRow, rows: list[RunRow]) -> RunRow:

@@ -83,7 +83,8 @@ class RunRow:
     `accept_len` and `cycle_ms` are None for a run without speculation where only the log speaks, except
     that a baseline's `cycle_ms` is its time per token and request (TPOT). `change_vs_baseline` is a ratio
     minus 1 (0.06 is +6 %), None without a comparable baseline; `significant` says whether the intervals part.
-    `source` names where cycle_ms comes from: "probe" or "log".
+    `source` names where cycle_ms comes from: "probe" or "log". A run whose steps adaptive speculation changed
+    has a row per step count, `segment` counting from 1; 0 is a whole run.
     """
 
     run_id: int
@@ -110,6 +111,7 @@ class RunRow:
     launch: Launch | None = None
     warming_up: bool = False
     notes: tuple[str, ...] = ()
+    segment: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,10 @@ class VerdictView:
 
 @dataclass(frozen=True, slots=True)
 class ProgressView:
-    """A start-up in progress."""
+    """A start-up in progress. `done` of `total` items of the phase (shards, graphs) where it has a bar.
+
+    `fraction` and `eta_s` are about the whole start-up, None without earlier starts to learn from.
+    """
 
     phase: str
     detail: str
@@ -138,6 +143,8 @@ class ProgressView:
     elapsed_s: float
     eta_s: float | None
     last_output_s: float | None
+    done: int | None = None
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +185,25 @@ class RankRow:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupRow:
+    """One data-parallel group's newest decode line, and its throughput; the server's figures sum them up."""
+
+    group: str
+    throughput_tok_s: float | None
+    accept_len: float | None
+    running: int | None
+    queue: int | None
+    series: Series = field(default_factory=Series)
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """Everything the screen shows, at one moment.
+
+    `changed_settings` names what the server changed of the request, with the words of `chips` where there
+    is one ("steps", "topk", "draft"); `setting_changes` says each in words, with the server's reason.
+    `groups` is empty without data parallelism. `http_client_errors` and `http_server_errors` count 4xx and
+    5xx answers in the log.
 
     `connection` is one of connecting, up, retrying, down, none (a log or replay). `server_phase` is one of
     unknown, none, starting, serving, stopping, exited, failed.
@@ -201,6 +225,7 @@ class Snapshot:
     probe: ProbeView = field(default_factory=lambda: ProbeView(status="absent"))
     settings: SpecSettings = field(default_factory=SpecSettings)
     changed_settings: tuple[str, ...] = ()
+    setting_changes: tuple[str, ...] = ()
     chips: tuple[str, ...] = ()
     throughput: Series = field(default_factory=Series)
     throughput_now: float | None = None
@@ -216,6 +241,7 @@ class Snapshot:
     verdict: VerdictView = field(default_factory=lambda: VerdictView("unknown", "No figures yet."))
     runs: tuple[RunRow, ...] = ()
     ranks: tuple[RankRow, ...] = ()
+    groups: tuple[GroupRow, ...] = ()
     gpus: tuple[Gpu, ...] = ()
     log_lines: tuple[str, ...] = ()
     log_total: int = 0
@@ -223,3 +249,5 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     command: CommandView | None = None
     load: str = ""
+    http_client_errors: int = 0
+    http_server_errors: int = 0

@@ -16,7 +16,7 @@ def verdict_view(rows: tuple[RunRow, ...], cycle: CycleView | None) -> VerdictVi
     """The verdict on the newest run, against the newest comparable baseline."""
     if not rows:
         return VerdictView("unknown", "No server serves yet: nothing to judge.")
-    row = rows[-1]
+    row = next((row for row in reversed(rows) if row.current), rows[-1])
     baseline = baseline_for(row, list(rows))
     if baseline is not None and baseline.run_id == row.run_id:
         baseline = None

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from specttui.errors import ServerStartError, SpecttuiError
-from specttui.events import Severity
+from specttui.events import Alert, Severity
 from specttui.launch.edits import Preset
 from specttui.session.api import SessionApi
 from specttui.state.snapshot import Snapshot
@@ -32,6 +32,8 @@ Answer = TypeVar("Answer")
 
 #: While the terminal is not looked at, only every so many ticks are drawn.
 UNFOCUSED_TICKS = 4
+#: How long an alert stands beneath the verdict, in seconds of the session.
+ALERT_SHOWN_S = 120.0
 _SEVERITIES: dict[Severity, SeverityLevel] = {
     Severity.INFO: "information",
     Severity.WARNING: "warning",
@@ -82,7 +84,7 @@ class SpecttuiApp(App[int]):
         self._glyphs = glyphs
         self._unfocused_ticks = 0
         self._focused = True
-        self._known_alerts = set(map(id, self.live.alerts))
+        self._alerts_seen_s: dict[Alert, float] = dict.fromkeys(self.live.alerts, float("-inf"))
         self._remove_signals: Callable[[], None] = lambda: None
         self.animation_level = "none"
         self.register_theme(SPECTTUI_DARK)
@@ -131,7 +133,9 @@ class SpecttuiApp(App[int]):
             self.draw_now()
 
     def draw_now(self) -> None:
-        """Take a snapshot and draw it."""
+        """Take a snapshot and draw it; while the program ends, there is nothing left to draw on."""
+        if not self.is_running:
+            return
         self.live = self.session.snapshot()
         self._tell_alerts()
         self.main.draw()
@@ -141,10 +145,16 @@ class SpecttuiApp(App[int]):
     def _tell_alerts(self) -> None:
         """Show each new alert once, as plain text."""
         for alert in self.live.alerts:
-            if id(alert) not in self._known_alerts:
+            if alert not in self._alerts_seen_s:
+                self._alerts_seen_s[alert] = self.live.offset_s
                 text = f"{alert.message}\n{alert.remedy}" if alert.remedy else alert.message
                 self.notify(text, severity=_SEVERITIES[alert.severity], timeout=8, markup=False)
-        self._known_alerts = set(map(id, self.live.alerts))
+
+    def recent_alert(self) -> Alert | None:
+        """The newest alert that matters, while it is new."""
+        since_s = self.live.offset_s - ALERT_SHOWN_S
+        matters = (alert for alert in reversed(self.live.alerts) if alert.severity is not Severity.INFO)
+        return next((alert for alert in matters if self._alerts_seen_s.get(alert, since_s) > since_s), None)
 
     def facts(self) -> Facts:
         """What decides which commands are available."""
@@ -172,6 +182,8 @@ class SpecttuiApp(App[int]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """One place where failures of all workers become dialogs."""
+        if not self.is_running:
+            return
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self.show_error(event.worker.error)
         if event.worker.is_finished:

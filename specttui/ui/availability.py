@@ -18,7 +18,6 @@ class Facts:
     readonly: bool = False
     busy: bool = False
     connected: bool = False
-    server_known: bool = False
     launch_known: bool = False
     worker_known: bool = False
     serving: bool = False
@@ -37,7 +36,6 @@ def facts(session: SessionApi, snapshot: Snapshot, *, replay: bool, busy: bool) 
         readonly=session.readonly,
         busy=busy or running,
         connected=snapshot.connection == "up",
-        server_known=snapshot.server is not None,
         launch_known=session.launch is not None,
         worker_known=bool(worker_path),
         serving=snapshot.server_phase == "serving",

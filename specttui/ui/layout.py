@@ -16,9 +16,6 @@ _WIDE_FROM = (150, 44)
 _HISTOGRAM_FROM_WIDTH = 110
 _LOG_BESIDE_RANKS = 10
 
-#: The panels that keys 1 to 5 maximise, in that order.
-PANELS = ("throughput", "accept", "cycle", "runs", "log")
-
 
 @dataclass(frozen=True, slots=True)
 class Wants:

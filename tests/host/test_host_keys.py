@@ -33,31 +33,31 @@ def _judge(record: HostRecord, blob: bytes = MINE_BLOB) -> tuple[Verdict, int]:
 @pytest.mark.parametrize(
     ("text", "host", "port", "expected"),
     [
-        (f"gpu {MINE}", "gpu", 22, (Verdict.TRUSTED, 1)),
-        (f"gpu {MINE}", "GPU", 22, (Verdict.TRUSTED, 1)),
-        (f"# note\n\ngpu {OTHER}", "gpu", 22, (Verdict.CHANGED, 3)),
-        (f"other {OTHER}", "gpu", 22, (Verdict.UNKNOWN, 0)),
-        (f"gpu {OTHER}\ngpu {MINE}", "gpu", 22, (Verdict.TRUSTED, 2)),
-        (f"a,gpu,b {MINE}", "gpu", 22, (Verdict.TRUSTED, 1)),
-        (f"*.corp {MINE}", "gpu.corp", 22, (Verdict.TRUSTED, 1)),
-        (f"gpu? {MINE}", "gpu7", 22, (Verdict.TRUSTED, 1)),
-        (f"*.corp,!bad.corp {OTHER}", "bad.corp", 22, (Verdict.UNKNOWN, 0)),
-        (f"[gpu]:2222 {OTHER}", "gpu", 2222, (Verdict.CHANGED, 1)),
-        (f"[gpu]:2222 {OTHER}", "gpu", 22, (Verdict.UNKNOWN, 0)),
-        (f"gpu {MINE}", "gpu", 2222, (Verdict.TRUSTED, 1)),
-        (f"gpu {OTHER}", "gpu", 2222, (Verdict.UNKNOWN, 0)),
-        (f"gpu {MINE}\n[gpu]:2222 {OTHER}", "gpu", 2222, (Verdict.CHANGED, 2)),
-        (f"@revoked * {MINE}\ngpu {MINE}", "gpu", 22, (Verdict.REVOKED, 1)),
-        (f"@cert-authority *.corp {MINE}", "gpu.corp", 22, (Verdict.UNKNOWN, 0)),
-        (f"@unheard-of gpu {OTHER}", "gpu", 22, (Verdict.UNKNOWN, 0)),
+        ("gpu MINE", "gpu", 22, (Verdict.TRUSTED, 1)),
+        ("gpu MINE", "GPU", 22, (Verdict.TRUSTED, 1)),
+        ("# note\n\ngpu OTHER", "gpu", 22, (Verdict.CHANGED, 3)),
+        ("other OTHER", "gpu", 22, (Verdict.UNKNOWN, 0)),
+        ("gpu OTHER\ngpu MINE", "gpu", 22, (Verdict.TRUSTED, 2)),
+        ("a,gpu,b MINE", "gpu", 22, (Verdict.TRUSTED, 1)),
+        ("*.corp MINE", "gpu.corp", 22, (Verdict.TRUSTED, 1)),
+        ("gpu? MINE", "gpu7", 22, (Verdict.TRUSTED, 1)),
+        ("*.corp,!bad.corp OTHER", "bad.corp", 22, (Verdict.UNKNOWN, 0)),
+        ("[gpu]:2222 OTHER", "gpu", 2222, (Verdict.CHANGED, 1)),
+        ("[gpu]:2222 OTHER", "gpu", 22, (Verdict.UNKNOWN, 0)),
+        ("gpu MINE", "gpu", 2222, (Verdict.TRUSTED, 1)),
+        ("gpu OTHER", "gpu", 2222, (Verdict.UNKNOWN, 0)),
+        ("gpu MINE\n[gpu]:2222 OTHER", "gpu", 2222, (Verdict.CHANGED, 2)),
+        ("@revoked * MINE\ngpu MINE", "gpu", 22, (Verdict.REVOKED, 1)),
+        ("@cert-authority *.corp MINE", "gpu.corp", 22, (Verdict.UNKNOWN, 0)),
+        ("@unheard-of gpu OTHER", "gpu", 22, (Verdict.UNKNOWN, 0)),
         ("gpu ssh-ed25519 not*base64", "gpu", 22, (Verdict.UNKNOWN, 0)),
         ("gpu ssh-ed25519", "gpu", 22, (Verdict.UNKNOWN, 0)),
         ("|1|short", "gpu", 22, (Verdict.UNKNOWN, 0)),
-        (f"|1|***|x {OTHER}", "gpu", 22, (Verdict.UNKNOWN, 0)),
+        ("|1|***|x OTHER", "gpu", 22, (Verdict.UNKNOWN, 0)),
     ],
 )
 def test_verdicts(file: Path, text: str, host: str, port: int, expected: tuple[Verdict, int]):
-    file.write_text(text + "\n")
+    file.write_text(text.replace("MINE", MINE).replace("OTHER", OTHER) + "\n")
     assert _judge(look_up([file], host, port)) == expected
 
 

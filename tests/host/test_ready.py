@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC110, ASYNC240 - the files and programs of a test are small and local
 """Ready means: the line was seen, it answers, and it is our own process that listens."""
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.fake_nvidia_smi import write_nvidia_smi
-from support.fake_sglang import READY, free_port, launch_argv, start_fake, write_package
+from support.fake_sglang import READY, alive, below, free_port, launch_argv, start_fake, write_package
 from support.local_remote import LocalRemote
 
 from specttui.events import Launch, ServerProgress
@@ -170,6 +171,15 @@ async def test_busy_gpus_with_flat_memory_are_a_deadlock(tmp_path: Path) -> None
         with pytest.raises(StartFailedError) as caught:
             await wait_ready(remote, started, endpoint_of(launch), Readiness(), lambda _: None, limits=limits)
     assert caught.value.category == "hung"
+
+
+async def test_workers_left_by_a_failed_start_are_ended_too(remote: LocalRemote, tmp_path: Path) -> None:
+    async with starting(remote, tmp_path, LOAD_S="600", STUBBORN="1", ORPHANS="1") as (started, _):
+        async with asyncio.timeout(60):
+            while len(workers := below(started.pid)) < 2:
+                await asyncio.sleep(0.02)
+        os.kill(started.pid, 9)
+    assert [alive(pid) for pid in workers] == [False, False]
 
 
 class Clock:

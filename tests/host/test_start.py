@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC221, ASYNC240 - the files and programs of a test are small and local
 """Starting: the same words, the same environment, detached, with nothing secret in sight."""
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from specttui.host.start import Started, start
 _PRINTER = """\
 import json, os, sys
 facts = {"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(), "sid": os.getsid(0),
-         "links": [os.readlink(f"/proc/self/fd/{n}") for n in range(3)], "open": sorted(os.listdir("/proc/self/fd"))}
+         "links": [os.readlink(f"/proc/self/fd/{n}") for n in range(3)],
+         "open": sorted(os.listdir("/proc/self/fd"))}
 print("FACTS " + json.dumps(facts), flush=True)
 sys.exit(7)
 """

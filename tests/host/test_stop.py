@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC220 - the files and programs of a test are small and local
 """Stopping: every process of the server and none else, its ports, its memory, its managers."""
 
 from __future__ import annotations
@@ -118,6 +119,7 @@ class Stale:
     """A server whose launcher is gone and whose number belongs to somebody else now."""
 
     manager = Manager()
+    sessions = ()
 
     def __init__(self, launcher: ProcessId, port: int) -> None:
         self.tree = (launcher,)

@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC110, ASYNC240 - the files and programs of a test are small and local
 """A followed file: nothing lost, nothing twice, whatever happens to it."""
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from support.tail_collector import following
 
 from specttui.events import LogKind, LogSource
 from specttui.host.remote_python import streaming_argv
-from specttui.host.tail import Chunk, FromEnd, Notice, WholeFile, follow
+from specttui.host.tail import Chunk, FromEnd, FromOffset, Notice, WholeFile, follow
 
 
 @pytest.fixture
@@ -64,6 +65,13 @@ async def test_whole_file_and_any_bytes(remote: LocalRemote, log: Path) -> None:
     async with following(remote, source(log), WholeFile()) as tail:
         await tail.until_data(content[-20:])
     assert tail.data == content
+
+
+async def test_from_an_offset_as_a_started_server_has_it(remote: LocalRemote, log: Path) -> None:
+    log.write_bytes(b"of the server before\nof this one\n")
+    async with following(remote, source(log), FromOffset(21)) as tail:
+        await tail.until_data(b"of this one\n")
+    assert tail.data == b"of this one\n"
 
 
 async def test_resumes_without_loss_or_repetition(remote: LocalRemote, log: Path) -> None:
@@ -257,8 +265,8 @@ async def test_a_log_that_cannot_be_followed_says_what_to_do(remote: LocalRemote
     assert items == [
         Notice(
             "cannot_follow",
-            "Restart the server through specttui, which appends its output to a file; or run `tmux pipe-pane -o "
-            "'cat >> FILE'` in its pane and give FILE as the log.",
+            "Restart the server through specttui, which appends its output to a file; or run `tmux pipe-pane "
+            "-o 'cat >> FILE'` in its pane and give FILE as the log.",
         )
     ]
     assert remote.commands == []

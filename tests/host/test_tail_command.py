@@ -118,8 +118,8 @@ async def test_docker_that_refuses_says_why(remote: LocalRemote, tmp_path: Path)
     assert items == [
         Notice(
             "cannot_follow",
-            "Error: No such container: gone (exit status 1). Restart the server through specttui, which appends "
-            "its output to a file.",
+            "Error: No such container: gone (exit status 1). Restart the server through specttui, which "
+            "appends its output to a file.",
         )
     ]
 

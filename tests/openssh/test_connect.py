@@ -41,6 +41,18 @@ def server(tmp_path: Path, key: Path) -> Iterator[Sshd]:
         yield running
 
 
+def _keygen(*arguments: object) -> str:
+    command = ["ssh-keygen", "-q", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+async def _refusal(server: Sshd, options: ConnectOptions) -> ConnectionFailedError:
+    """The error of a login that must fail."""
+    with pytest.raises(ConnectionFailedError) as refused:
+        await _echo(server, options)
+    return refused.value
+
+
 async def _echo(server: Sshd, options: ConnectOptions, prompter: ScriptedPrompter | None = None) -> str:
     connection = await connect(target_of(server, server.user), prompter or ScriptedPrompter(), options)
     try:
@@ -55,10 +67,8 @@ async def test_an_unknown_host_key_is_asked_about_once(server: Sshd, tmp_path: P
     prompter = ScriptedPrompter(accepts_host_keys=True)
     assert await _echo(server, options, prompter) == "in"
     assert await _echo(server, options, prompter) == "in"
-    shown = subprocess.run(
-        ["ssh-keygen", "-l", "-f", f"{server.host_key}.pub"], capture_output=True, text=True, check=True
-    )
-    assert [question.fingerprint for question in prompter.host_key_questions] == [shown.stdout.split()[1]]
+    shown = _keygen("-l", "-f", f"{server.host_key}.pub").split()[1]
+    assert [question.fingerprint for question in prompter.host_key_questions] == [shown]
     assert (tmp_path / "known_hosts").read_text() == server.known_hosts_line()
 
 
@@ -66,14 +76,8 @@ async def test_openssh_itself_takes_the_line_that_was_added(server: Sshd, tmp_pa
     options = options_for(server, tmp_path, key)
     (tmp_path / "known_hosts").unlink()
     await _echo(server, options, ScriptedPrompter(accepts_host_keys=True))
-    found = await asyncio.to_thread(
-        subprocess.run,
-        ["ssh-keygen", "-F", f"[127.0.0.1]:{server.port}", "-f", tmp_path / "known_hosts"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "found: line 1" in found.stdout
+    found = _keygen("-F", f"[127.0.0.1]:{server.port}", "-f", tmp_path / "known_hosts")
+    assert found == server.known_hosts_line()
 
 
 async def test_an_unknown_host_key_that_is_refused(server: Sshd, tmp_path: Path, key: Path):
@@ -105,10 +109,7 @@ async def test_the_host_shows_the_key_that_is_on_record(tmp_path: Path, key: Pat
 async def test_a_host_certificate_of_a_known_authority(tmp_path: Path, key: Path):
     authority = make_key(tmp_path / "ca")
     host_key = make_key(tmp_path / "host_signed")
-    subprocess.run(
-        ["ssh-keygen", "-q", "-s", authority, "-I", "host", "-h", "-n", "127.0.0.1", f"{host_key}.pub"],
-        check=True,
-    )
+    _keygen("-s", authority, "-I", "host", "-h", "-n", "127.0.0.1", f"{host_key}.pub")
     settings = (f"HostKey {host_key}", f"HostCertificate {host_key}-cert.pub")
     with Sshd(tmp_path / "sshd", key.with_suffix(".pub"), settings=settings) as server:
         options = options_for(server, tmp_path, key)
@@ -125,9 +126,7 @@ async def test_a_user_certificate_beside_the_key(tmp_path: Path, key: Path):
     with Sshd(
         tmp_path / "sshd", tmp_path / "nobody", settings=(f"TrustedUserCAKeys {authority}.pub",)
     ) as server:
-        subprocess.run(
-            ["ssh-keygen", "-q", "-s", authority, "-I", "me", "-n", server.user, f"{key}.pub"], check=True
-        )
+        _keygen("-s", authority, "-I", "me", "-n", server.user, f"{key}.pub")
         assert await _echo(server, options_for(server, tmp_path, key)) == "in"
 
 
@@ -141,9 +140,9 @@ async def test_a_wrong_key(server: Sshd, tmp_path: Path):
 async def test_too_many_keys_are_recognised(tmp_path: Path, key: Path):
     wrong = [make_key(tmp_path / f"wrong{n}") for n in range(3)]
     with Sshd(tmp_path / "sshd", key.with_suffix(".pub"), settings=("MaxAuthTries 2",)) as server:
-        with pytest.raises(LoginRefusedError) as refused:
-            await _echo(server, options_for(server, tmp_path, *wrong, key))
-    assert refused.value.remedy.startswith("Too many keys were offered")
+        refused = await _refusal(server, options_for(server, tmp_path, *wrong, key))
+    assert isinstance(refused, LoginRefusedError)
+    assert refused.remedy.startswith("Too many keys were offered")
 
 
 async def test_d05_a_jump_over_two_hosts(tmp_path: Path, key: Path):
@@ -270,17 +269,15 @@ async def test_d10_ten_commands_and_a_stream_on_a_server_that_allows_two(tmp_pat
 
 async def test_a_server_that_allows_no_session_says_so(tmp_path: Path, key: Path):
     with Sshd(tmp_path / "sshd", key.with_suffix(".pub"), settings=("MaxSessions 0",)) as server:
-        with pytest.raises(ConnectionFailedError) as refused:
-            await _echo(server, options_for(server, tmp_path, key))
-    assert refused.value.title.startswith("This account cannot run commands")
+        refused = await _refusal(server, options_for(server, tmp_path, key))
+    assert refused.title.startswith("This account cannot run commands")
 
 
 async def test_d15_an_account_for_file_transfer_alone(tmp_path: Path, key: Path):
     settings = ("Subsystem sftp internal-sftp", "ForceCommand internal-sftp")
     with Sshd(tmp_path / "sshd", key.with_suffix(".pub"), settings=settings) as server:
-        with pytest.raises(ConnectionFailedError) as refused:
-            await _echo(server, options_for(server, tmp_path, key, probe_timeout_s=10.0))
-    assert refused.value.title.startswith("This account cannot run commands")
+        refused = await _refusal(server, options_for(server, tmp_path, key, probe_timeout_s=10.0))
+    assert refused.title.startswith("This account cannot run commands")
 
 
 async def test_commands_work_where_sftp_is_missing(server: Sshd, tmp_path: Path, key: Path):
@@ -293,7 +290,7 @@ async def test_a_server_that_dies_in_the_middle_of_a_command(server: Sshd, tmp_p
         target_of(server, server.user), ScriptedPrompter(), options_for(server, tmp_path, key)
     )
     begun = tmp_path / "begun"
-    running = asyncio.create_task(connection.run(["sh", "-c", f"touch {begun}; sleep 600"], timeout_s=600))
+    running = asyncio.create_task(connection.run(["sh", "-c", f"touch {begun}; sleep 30"], timeout_s=600))
     await eventually(begun.exists)
     server.drop()
     with pytest.raises(ConnectionLostError):
@@ -319,7 +316,7 @@ async def test_d12_a_peer_that_falls_silent_is_noticed_and_left(server: Sshd, tm
     options = options_for(server, tmp_path, key, keepalive_interval_s=0.5, keepalive_count=3)
     link = Link(target_of(server, server.user), ScriptedPrompter(), options, backoff=Backoff(0.1, 1.5, 0.5))
     await link.start()
-    running = asyncio.create_task(link.run(["sleep", "600"], timeout_s=600))
+    running = asyncio.create_task(link.run(["sleep", "30"], timeout_s=600))
     await asyncio.sleep(0.5)
     server.freeze()
     with pytest.raises(ConnectionLostError):

@@ -10,6 +10,7 @@ from support import fake_workers
 from support.probe_bench import ProbeBench, probe_bench
 
 from specttui.events import Phase, ProbeCycles, ProbeInstalled, ProbePrefill
+from specttui.probe import TARGETS, custom_target
 
 FAMILIES = [
     pytest.param(
@@ -231,3 +232,45 @@ def test_other_instances_run_untimed(tmp_path: Path) -> None:
         bench.decode(1, 2)
         bench.flush()
         assert sum(len(line.batch) for line in bench.events("probe_cycles")) == 3
+
+
+CUSTOM = """\
+class HouseWorker:
+    def __init__(self, target_worker):
+        self.target_worker = target_worker
+
+    def step(self, batch):
+        self.guess(batch)
+        return batch
+
+    def guess(self, batch):
+        work("draft")
+"""
+
+
+def test_a_users_target_without_verify_tells_prefill_by_the_batch(tmp_path: Path) -> None:
+    targets = (custom_target("HouseWorker", "step", {"draft": "self.guess"}),)
+    with probe_bench(CUSTOM, "HouseWorker", tmp_path, targets=targets) as bench:
+        bench.loaded.method = "step"
+        bench.prefill()
+        bench.decode(3, 2)
+        bench.flush()
+        [line] = bench.events("probe_cycles")
+        assert line.phase_ms == {Phase.DRAFT: [1.0, 1.0, 1.0]}
+        assert bench.events("probe_prefill")[0].phase_ms == {}
+        [installed] = bench.events("probe_installed")
+        assert installed.missing["verify"] == "this worker has no such call"
+
+
+def test_a_batch_given_by_name_is_timed(tmp_path: Path) -> None:
+    with probe_bench(fake_workers.EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
+        for _ in range(3):
+            bench.loaded.worker.forward_batch_generation(batch=fake_workers.Batch([2, 1]))
+        bench.flush()
+        [line] = bench.events("probe_cycles")
+        assert line.batch == [2, 2, 2]
+
+
+def test_what_runs_inside_graph_capture_is_never_hooked() -> None:
+    calls = [call for target in TARGETS for group in target.calls.values() for call in group]
+    assert not [call for call in calls if "draft_forward" in call]

@@ -89,10 +89,12 @@ def originals_are_back(bench: ProbeBench, class_name: str) -> bool:
     ("class_name", "when"),
     [("EAGLEWorker", "from the start"), ("EAGLEWorker", "later"), ("EAGLEWorkerV2", "later")],
 )
-def test_one_part_fails(part: str, class_name: str, when: str, tmp_path: Path) -> None:
+def test_one_part_fails(
+    part: str, class_name: str, when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     control = tmp_path / "control"
-    source = WORKERS[class_name]
-    with probe_bench(source, class_name, tmp_path, control_path=str(control)) as bench:
+    monkeypatch.setenv("SPECTTUI_PROBE_CONTROL", str(control))  # so that one patched text serves all tests
+    with probe_bench(WORKERS[class_name], class_name, tmp_path) as bench:
         calls = []
 
         def fail(*_: Any, **__: Any) -> None:
@@ -110,6 +112,37 @@ def test_one_part_fails(part: str, class_name: str, when: str, tmp_path: Path) -
             assert "broken, line" in error.where
         if calls and part not in RESTORING:
             assert originals_are_back(bench, class_name) == bench.probe.dead
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "_SpecttuiAcceptance.copied",
+        "_SpecttuiAcceptance.read_copy",
+        "_SpecttuiAcceptance.forget",
+        "_specttui_bind_copy",
+    ],
+)
+def test_parts_for_copied_results_fail(part: str, tmp_path: Path) -> None:
+    source = EAGLE_V2.replace("on_verify_complete_cpu", "_no_callback")
+    with probe_bench(source, "EAGLEWorkerV2", tmp_path) as bench:
+        calls = []
+
+        def fail(*_: Any, **__: Any) -> None:
+            calls.append(part)
+            block_parts.broken()
+
+        block_parts.parts(bench.probe)[part](fail)
+        for _ in range(10):
+            result = bench.decode(1, 2, 1, gap_ms=8.0)
+            if part != "_SpecttuiAcceptance.forget":
+                result.copy_to_cpu()
+                assert result.copied
+            assert result.token == "drafted"
+        assert calls
+        assert bench.probe.dead
+        assert not hasattr(type(result).copy_to_cpu, "__wrapped__")
+        assert originals_are_back(bench, "EAGLEWorkerV2")
 
 
 def test_the_scenario_runs_most_parts() -> None:
@@ -131,8 +164,8 @@ MUST_RUN = {
     "_SpecttuiProbe.begin", "_SpecttuiProbe.end", "_SpecttuiProbe.settle", "_SpecttuiProbe.follow",
     "_SpecttuiBinding.bind", "_SpecttuiBinding.hook", "_SpecttuiHook.__init__", "_SpecttuiRole.enter",
     "_SpecttuiVerifyRole.leave", "_SpecttuiTargetRole.leave", "_SpecttuiExtendRole.enter",
-    "_SpecttuiEventClock.begin", "_SpecttuiEventClock.between", "_SpecttuiWallClock.finish",
-    "_SpecttuiAcceptance.complete", "_SpecttuiAcceptance.in_verify", "_SpecttuiAcceptance.read_copy",
+    "_SpecttuiEventClock.begin", "_SpecttuiCycle.settle", "_SpecttuiWallClock.finish",
+    "_SpecttuiAcceptance.complete", "_SpecttuiAcceptance.in_verify", "_SpecttuiAcceptance.expect",
     "_SpecttuiFigures._write_cycles", "_SpecttuiFigures._write_prefills", "_SpecttuiControl.read",
     "_SpecttuiWriter._send", "_specttui_rank", "_specttui_histogram",
 }  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import block_parts
 from support.fake_torch import FakeEvent, FakeMachine
 from support.fake_workers import ForwardMode
 from support.probe_bench import ProbeBench, probe_bench
@@ -208,3 +209,24 @@ def test_environment_asks_for_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         capture(bench, 1)
         bench.decode(3, 2)
         assert steps(bench) == [[0.25, 0.25]]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "_SpecttuiDraftSteps.open",
+        "_SpecttuiDraftSteps.read",
+        "_SpecttuiDraftSteps.take",
+        "_SpecttuiDraftSteps.add",
+        "_specttui_hook_runner",
+        "_specttui_captured_step",
+    ],
+)
+def test_a_broken_part_leaves_the_graphs_and_the_worker_right(part: str, tmp_path: Path) -> None:
+    with probe_bench(SOURCE, "EAGLEWorker", tmp_path, times=TIMES, draft_steps=True) as bench:
+        block_parts.parts(bench.probe)[part](block_parts.broken)
+        capture(bench, 1, 4)
+        assert set(bench.loaded.worker.graphs) == {1, 4}
+        result = bench.decode(5, 2)
+        assert result[1].num_correct_drafts_per_req_cpu == [2]
+        assert "forward" not in vars(bench.loaded.worker.draft_model_runner) or not bench.probe.dead

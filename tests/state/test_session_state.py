@@ -28,11 +28,11 @@ def test_runs_gather_only_their_own_figures() -> None:
     )
     first, second = state.runs
     assert (first.ended_s, second.ended_s) == (6.0, None)
-    assert [sample.server_tok_s for sample in first.samples] == [88.8] * 4
-    assert [sample.accept_len for sample in second.samples] == [1.83] * 4
-    assert first.main_cycles is None
-    assert second.main_cycles is not None
-    assert len(second.main_cycles) == 40
+    assert [sample.server_tok_s for sample in first.current.samples] == [88.8] * 4
+    assert [sample.accept_len for sample in second.current.samples] == [1.83] * 4
+    assert first.current.main_cycles is None
+    assert second.current.main_cycles is not None
+    assert len(second.current.main_cycles) == 40
 
 
 def test_lines_under_memory_pressure_do_not_count() -> None:
@@ -45,21 +45,8 @@ def test_lines_under_memory_pressure_do_not_count() -> None:
         *[(10.0 + second, decode(431.0, 2.0, usage=0.5)) for second in range(1, 9)],
     )
     run = state.runs[0]
-    assert [sample.server_tok_s for sample in run.samples] == [430.0] * 3 + [431.0] * 3
-    assert run.marks[Mark.KV_PRESSURE] == 9
-
-
-def test_adaptive_switch_begins_a_new_segment() -> None:
-    """CASES A18: figures before and after belong to different settings."""
-    state = fold(
-        (0.0, run_started(1, "steps 3", steps=3)),
-        *[(float(second), decode(100.0, 2.0)) for second in range(1, 4)],
-        (4.0, ev.AdaptiveSwitch(steps_before=3, steps_after=1, draft_tokens_before=4, draft_tokens_after=2)),
-        (5.0, decode(120.0, 1.5)),
-    )
-    run = state.runs[0]
-    assert [sample.server_tok_s for sample in run.samples] == [120.0]
-    assert (run.settings.num_steps, run.settings.num_draft_tokens) == (1, 2)
+    assert [sample.server_tok_s for sample in run.current.samples] == [430.0] * 3 + [431.0] * 3
+    assert run.current.marks[Mark.KV_PRESSURE] == 9
 
 
 def test_probe_lives_and_dies_by_its_lines() -> None:

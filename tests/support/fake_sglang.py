@@ -87,12 +87,13 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 class Server(HTTPServer):
-    allow_reuse_address = False
+    allow_reuse_address = True
 
 try:
     server = Server((args.host, args.port), Handler)
 except OSError as error:
-    log(f"ERROR:    [Errno 98] error while attempting to bind on address {(args.host, args.port)}: address already in use")
+    address = (args.host, args.port)
+    log(f"ERROR:    [Errno 98] error while attempting to bind on address {address}: address already in use")
     log("The server is fired up and ready to roll!")
     time.sleep(float(fake.get("linger_s", 0)))
     for child in children:
@@ -158,7 +159,8 @@ class FakeServer:
         """Wait until a text stands in the log."""
         deadline = time.monotonic() + timeout_s
         while text not in self.log.read_text(errors="replace"):
-            assert time.monotonic() < deadline, self.log.read_text(errors="replace")
+            dead = self.process.poll() is not None or time.monotonic() > deadline
+            assert not dead, self.log.read_text(errors="replace")
             time.sleep(0.02)
         self.children = below(self.pid) or self.children
 

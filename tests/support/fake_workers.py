@@ -404,6 +404,10 @@ class ForwardMode:
         """A decode step."""
         return self.name == "decode"
 
+    def is_idle(self) -> bool:
+        """No requests."""
+        return self.name == "idle"
+
 
 @dataclass
 class Batch:

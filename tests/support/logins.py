@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from specttui.host.connection import Connection, connect
 from specttui.host.target import ConnectOptions, Target
+from support.prompters import ScriptedPrompter
 
 
 class Server(Protocol):
@@ -36,3 +40,15 @@ def options_for(server: Server, folder: Path, *keys: Path, **changes: object) ->
         use_ssh_config=False, client_keys=keys, use_agent=False, known_hosts_paths=(known_hosts,)
     )
     return replace(options, **changes)
+
+
+@asynccontextmanager
+async def connected(
+    server: Server, options: ConnectOptions, prompter: ScriptedPrompter | None = None
+) -> AsyncIterator[Connection]:
+    """A connection as `engineer`, closed at the end."""
+    connection = await connect(target_of(server), prompter or ScriptedPrompter(), options)
+    try:
+        yield connection
+    finally:
+        await connection.close()

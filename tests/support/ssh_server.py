@@ -28,7 +28,7 @@ class SshServer:
         host_key: Its host key; a new one unless given.
         port: Where to listen on 127.0.0.1; 0 for any.
 
-    `logins` counts those that succeeded; `most_commands` is how many commands ran at a time, at most.
+    `logins` counts those that succeeded; `most_commands` is how many channels were open at a time, at most.
     """
 
     folder: Path
@@ -41,9 +41,11 @@ class SshServer:
     host_key: asyncssh.SSHKey = field(default_factory=lambda: asyncssh.generate_private_key("ssh-ed25519"))
     port: int = 0
     logins: int = 0
-    commands: int = 0
     most_commands: int = 0
     connections: list[asyncssh.SSHServerConnection] = field(default_factory=list)
+    _processes: list[asyncssh.SSHServerProcess[bytes]] = field(default_factory=list)
+    _serving: set[asyncio.Task[None]] = field(default_factory=set)
+    _children: set[asyncio.subprocess.Process] = field(default_factory=set)
 
     @property
     def home(self) -> Path:
@@ -81,10 +83,15 @@ class SshServer:
         self.port = self._acceptor.get_port()
 
     async def stop(self) -> None:
-        """Stop listening and break every connection, as a host that goes down."""
+        """Stop listening, break every connection and end every command, as a host that goes down."""
         self._acceptor.close()
         self.drop()
         await self._acceptor.wait_closed()
+        for child in self._children:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+        if self._serving:
+            await asyncio.wait(self._serving)
 
     def drop(self) -> None:
         """Break every connection; new ones are taken."""
@@ -93,12 +100,16 @@ class SshServer:
         self.connections.clear()
 
     async def _serve(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
-        self.commands += 1
-        self.most_commands = max(self.most_commands, self.commands)
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
+        self._processes.append(process)
+        open_now = sum(not each.is_closing() for each in self._processes)
+        self.most_commands = max(self.most_commands, open_now)
         try:
             await self._run(process)
         finally:
-            self.commands -= 1
+            self._serving.discard(task)
 
     async def _run(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
         if not self.exec_allowed:
@@ -118,11 +129,13 @@ class SshServer:
             env={"HOME": str(self.home), "PATH": os.environ["PATH"], "SHELL": self.shell},
             start_new_session=True,
         )
+        self._children.add(child)
         feeder = asyncio.create_task(_feed(process, child.stdin))
         try:
             await asyncio.gather(_pump(child.stdout, process.stdout), _pump(child.stderr, process.stderr))
             status = await child.wait()
         finally:
+            self._children.discard(child)
             feeder.cancel()
             await asyncio.wait([feeder])
         if status < 0:

@@ -11,6 +11,8 @@ from specttui.events import LogSource
 from specttui.host.remote import Remote
 from specttui.host.tail import Chunk, FromEnd, Notice, Position, TailItem, TailStart, follow
 
+_NEAR_END = FromEnd()
+
 
 class Collector:
     """What a followed log gave so far."""
@@ -51,7 +53,9 @@ class Collector:
 
 
 @asynccontextmanager
-async def following(remote: Remote, source: LogSource, start: TailStart = FromEnd()) -> AsyncIterator[Collector]:
+async def following(
+    remote: Remote, source: LogSource, start: TailStart = _NEAR_END
+) -> AsyncIterator[Collector]:
     """Follow a log while the context lasts; leaving it cuts the connection."""
     collector = Collector()
 

@@ -11,6 +11,7 @@ from textual.widgets import Button, Input, OptionList, Static, TextArea
 from specttui.errors import ServerStartError, SpecttuiError, WorkerFileError
 from specttui.events import Alert, Clock, Severity
 from specttui.launch.edits import Baseline, SetEnv, SetFlag
+from specttui.ui.render.glyphs import ASCII
 from specttui.ui.screens.ask import AskScreen
 from specttui.ui.screens.clock import ClockScreen
 from specttui.ui.screens.confirm import ConfirmScreen
@@ -543,6 +544,9 @@ async def test_new_alerts_are_told_once_as_plain_text():
         await settle(pilot, lambda: "[red]KV pool full" in screen_text(pilot))
         await show(pilot, session, replace(serving(), alerts=(alert,)))
         assert len(app._notifications) == 1
+        assert app.recent_alert() == alert
+        await show(pilot, session, replace(serving(), alerts=(alert,), offset_s=721.0))
+        assert app.recent_alert() is None
 
 
 async def test_a_keymap_gives_commands_other_keys():
@@ -612,3 +616,23 @@ async def test_every_state_fits_every_size(size):
             assert len(lines) == size[1]
             assert lines[0].startswith(" specttui  root@gpu-host")
             assert "q quit" in lines[-1]
+
+
+async def test_without_colours_the_same_is_readable(monkeypatch):
+    async with program(ScriptedSession(serving())).run_test(size=SIZE) as pilot:
+        coloured = screen_text(pilot)
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = program(ScriptedSession(serving()))
+    async with app.run_test(size=SIZE) as pilot:
+        assert app.no_color
+        assert screen_text(pilot) == coloured
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["compact", "framed"])
+async def test_the_ascii_set_needs_no_other_characters(size):
+    app = program(ScriptedSession(serving()), glyphs=ASCII)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        app.main.query_one(LogPanel).view.display = False
+        await pilot.pause()
+        assert screen_text(pilot).replace("±", "").isascii()

@@ -7,7 +7,7 @@ from support.scripted_snapshots import connected, empty, serving, starting
 from specttui.ui.availability import Facts, command_state, facts
 
 ALL = Facts(
-    connected=True, server_known=True, launch_known=True, worker_known=True, serving=True, patched=True,
+    connected=True, launch_known=True, worker_known=True, serving=True, patched=True,
     probe_loaded=True, can_roll_back=True,
 )  # fmt: skip
 HOST_COMMANDS = ["back_up", "patch", "restart", "restore", "roll_back", "load", "clock"]

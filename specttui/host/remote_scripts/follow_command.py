@@ -40,7 +40,7 @@ class Docker:
         stamp, _, count = self.cursor.partition(" ")
         self.skip = int(count or 0)
         since = ["--since", stamp] if stamp else ["--tail", str(self.lines or "all")]
-        return [self.tool, "logs", "--follow", "--timestamps"] + since + [self.name]
+        return [self.tool, "logs", "--follow", "--timestamps", *since, self.name]
 
     def text(self, line: bytes, out: "frames.Writer") -> "bytes | None":
         """A line without its stamp; None for one that we had before, or that the tool said by itself."""
@@ -76,7 +76,7 @@ class Journal:
         """The command that goes on after the last entry we had."""
         backlog = f"--lines={self.lines}" if self.lines else "--no-tail"
         since = f"--after-cursor={self.cursor}" if self.cursor else backlog
-        return ["journalctl", "--follow", "--output=json", "--output-fields=MESSAGE", since] + self.unit
+        return ["journalctl", "--follow", "--output=json", "--output-fields=MESSAGE", since, *self.unit]
 
     def text(self, line: bytes, out: "frames.Writer") -> "bytes | None":
         """An entry's message; journald's note on dropped messages becomes a notice."""

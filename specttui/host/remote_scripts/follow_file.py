@@ -3,6 +3,8 @@
 A place in a file is its inode, an offset, and a hash of the few bytes before it: inode and offset alone
 cannot tell a file that was truncated and has grown past the offset again.
 """
+# Plain os calls: the program starts anew for every look, and /proc holds thousands of links.
+# ruff: noqa: PTH100, PTH116
 
 import errno
 import hashlib
@@ -19,7 +21,7 @@ _LINE_BYTES = 1024 * 1024
 
 
 class Follower:
-    """One followed path: the open file, which may not be the one at the path any more, and the place in it.
+    """One followed path: the open file, perhaps not the one at the path any more, and the place in it.
 
     Args:
         path: The log file.
@@ -39,7 +41,11 @@ class Follower:
         self.missing = False
 
     def start(self, start: "dict[str, Any]") -> None:
-        """Open the file at a start: `end` with a backlog, `offset`, `whole`, or the `position` of an earlier visit."""
+        """Open the file and go to where it begins.
+
+        Args:
+            start: `kind` is `end` (with `backlog`), `offset`, `whole`, or `position` (of an earlier visit).
+        """
         opened = self._open(self.path)
         if start["kind"] == "position":
             self._resume(start["inode"], start["offset"], start["tail"])

@@ -1,7 +1,7 @@
 """Framed output of the programs that stream: one header line, then so many raw bytes. Runs on the host.
 
-A frame is `MARK {json}\\n` followed by `length` bytes. The mark is drawn anew for each stream, so neither a
-log's own text nor a shell's start-up noise can be taken for a header.
+A frame is the line `MARK {json}` and then `length` bytes. The mark is drawn anew for each stream, so
+neither a log's own text nor a shell's start-up noise can be taken for a header.
 """
 
 import json

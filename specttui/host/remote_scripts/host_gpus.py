@@ -1,5 +1,4 @@
 """The GPUs as nvidia-smi prints them. Runs on the host."""
-# Runs on Python 3.6.
 
 import subprocess
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ def run_nvidia_smi(arguments: "Sequence[str]") -> "str | None":
     """What nvidia-smi prints, or None where there is none or it fails."""
     try:
         process = subprocess.Popen(
-            ["nvidia-smi"] + list(arguments),
+            ["nvidia-smi", *list(arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

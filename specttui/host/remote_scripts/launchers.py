@@ -3,7 +3,8 @@
 The workers' command line and environment are overwritten by their titles (`sglang::scheduler_TP0`), so
 everything is read from the launcher; see "Facts seen" in the logs' README and SGLang's `setproctitle`.
 """
-# Runs on Python 3.6.
+# Plain os calls: the program starts anew for every look, and /proc holds thousands of links.
+# ruff: noqa: PTH119
 
 import os
 from collections.abc import Sequence
@@ -14,9 +15,11 @@ from specttui.host.remote_scripts import procfs
 TITLE = "sglang::"
 #: SGLang's own, all releases.
 DEFAULT_PORT = 30000
-_WORKER_TITLES = ("sglang::scheduler", "sglang::data_parallel", "sglang::schedul", "sglang::data_pa")
+#: Short enough for a process's short name too, which is cut to 15 characters.
+_WORKER_TITLES = ("sglang::sched", "sglang::data_")
 #: SGLang 0.5.2 alone gives the launcher itself a title, and so loses its command line.
 _LAUNCHER_TITLE = "sglang::http_server"
+_LAUNCH_SCRIPT = b"/specttui/launch-"
 _LAUNCH_MODULES = ("sglang.launch_server", "sglang_router.launch_server")
 _SERVE_MODULES = ("sglang", "sglang.cli.main", "sglang.cli")
 _REAPERS = ("systemd", "init", "tini", "dumb-init", "catatonit", "docker-init")
@@ -45,6 +48,16 @@ def port(argv: "Sequence[str]") -> int:
     """The port that a launch command asks for."""
     wanted = flag(argv, "--port") or ""
     return int(wanted) if wanted.isdigit() else DEFAULT_PORT
+
+
+def own_session(table: "dict[int, procfs.Process]", pid: int) -> int:
+    """The session that holds nothing but this server, or 0: its own, or that of our launch script."""
+    process = table.get(pid)
+    leader = table.get(process.session) if process else None
+    if process is None or leader is None:
+        return 0
+    ours = any(_LAUNCH_SCRIPT in word for word in leader.argv)
+    return process.session if ours or leader.pid == pid else 0
 
 
 def interpreter_options(argv: "Sequence[str]") -> "tuple[list[str], list[str]]":

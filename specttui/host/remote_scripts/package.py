@@ -1,5 +1,7 @@
 """The server's interpreter, its sglang package and the worker files in it. Runs on the host."""
-# Runs on Python 3.6.
+# Plain os calls: the program starts anew for every look, and /proc holds thousands of links; the program
+# has one thread.
+# ruff: noqa: PLW1509, PTH112, PTH113, PTH118, PTH120, PTH207
 
 import base64
 import glob
@@ -53,12 +55,15 @@ def _command(place: Place, python: str) -> "list[str]":
     options, rest = launchers.interpreter_options(place.argv)
     way = "module" if rest and rest[0].startswith("-m") else "script"
     enter = ["nsenter", "-t", str(place.pid), "-m", "-r", "-w"] if place.root else []
-    return (
-        enter
-        + [python]
-        + options
-        + ["-c", source("locate_package"), way, launchers.flag(place.argv, "--config") or ""]
-    )
+    return [
+        *enter,
+        python,
+        *options,
+        "-c",
+        source("locate_package"),
+        way,
+        launchers.flag(place.argv, "--config") or "",
+    ]
 
 
 def _become(uid: int) -> None:
@@ -156,7 +161,8 @@ def package(place: Place) -> "dict[str, object]":
 
 def _worker_file(path: str) -> "dict[str, object]":
     data = procfs.read_bytes(path)
-    folder = os.path.dirname(os.path.realpath(path))
+    inside = path.startswith("/proc/")  # a link there leads out of the server's file system
+    folder = os.path.dirname(path if inside else os.path.realpath(path))
     return {
         "path": path,
         "readable": data is not None,

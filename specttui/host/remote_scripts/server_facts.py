@@ -1,5 +1,6 @@
 """Everything that can be seen of one server process. Runs on the host."""
-# Runs on Python 3.6, and pathlib doubles the time of walking /proc.
+# Plain os calls: the program starts anew for every look, and /proc holds thousands of links.
+# ruff: noqa: PTH110, PTH116, PTH119, PTH208
 
 import os
 
@@ -71,11 +72,14 @@ def _surroundings(table: "dict[int, procfs.Process]", process: procfs.Process) -
 
 
 def _address(argv: "list[str]", pid: int, listening: "list[sockets.Listener]") -> "tuple[str, int]":
-    """Where the launcher answers: the port of its flag, or else the only one it listens on."""
+    """Where the launcher answers: the port of its flag, or else the only one it listens on.
+
+    Another user's sockets have no owner that we can see, so there the port alone has to do.
+    """
     port = launchers.port(argv)
     own = [listener for listener in listening if listener.pid == pid]
-    for listener in own:
-        if listener.port == port:
+    for listener in own or listening:
+        if listener.port == port and listener.pid in (pid, 0):
             return listener.address, port
     return (own[0].address, own[0].port) if len(own) == 1 else ("", 0)
 
@@ -113,7 +117,7 @@ def collect(table: "dict[int, procfs.Process]", pid: int, known: str) -> "dict[s
     raw = None if environ is None else {os.fsencode(k): os.fsencode(v) for k, v in environ.items()}
     found = package.package(package.Place(pid, uid, argv, cwd, raw, root))
     tree = [pid] + [child.pid for child in below]
-    listening = [listener for listener in sockets.listeners(tree, str(pid)) if listener.pid]
+    listening = sockets.listeners(tree, str(pid))
     address, port = _address(argv, pid, listening)
     return {
         "pid": pid,
@@ -126,9 +130,10 @@ def collect(table: "dict[int, procfs.Process]", pid: int, known: str) -> "dict[s
         "readable": environ is not None,
         "environ": environ or {},
         "undecodable_names": others,
-        "tree": [{"pid": p.pid, "start_ticks": p.start_ticks, "title": p.title} for p in [process] + below],
+        "tree": [{"pid": p.pid, "start_ticks": p.start_ticks, "title": p.title} for p in [process, *below]],
+        "session": launchers.own_session(table, pid),
         "output": _output(table, pid, tree, root),
-        "listening": [listener.as_json() for listener in listening],
+        "listening": [listener.as_json() for listener in listening if listener.pid],
         "answers_at": {"address": address, "port": port},
         "server_info": _server_info(argv, address, port),
         "package": found,

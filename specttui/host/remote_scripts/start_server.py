@@ -1,4 +1,7 @@
 """Start a server detached, from a script kept in the user's cache folder. Runs on the host."""
+# Plain os calls: the program starts anew for every look, and /proc holds thousands of links; the program
+# has one thread.
+# ruff: noqa: PLW1509, PTH102, PTH108, PTH110, PTH112, PTH118, PTH120, PTH208
 
 import os
 import pwd
@@ -134,6 +137,7 @@ def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
     return {
         "pid": server.pid if server else 0,
         "start_ticks": server.start_ticks if server else 0,
+        "session": process.pid,
         "log_path": log_path,
         "log_offset": offset,
         "script_path": base + ".sh",

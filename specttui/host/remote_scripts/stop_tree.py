@@ -11,17 +11,11 @@ from typing import Any
 
 from specttui.host.remote_scripts import launchers, procfs, sockets
 
-_LAUNCH_SCRIPT = b"/specttui/launch-"
 
-
-def _own_session(table: "dict[int, procfs.Process]", pid: int) -> int:
-    """The session that holds nothing but this server, or 0: its own, or that of our launch script."""
-    process = table.get(pid)
-    leader = table.get(process.session) if process else None
-    if process is None or leader is None:
-        return 0
-    ours = any(_LAUNCH_SCRIPT in word for word in leader.argv)
-    return process.session if ours or leader.pid == pid else 0
+def _still_ours(table: "dict[int, procfs.Process]", session: int, launcher: "list[int]") -> bool:
+    """False for a session whose number was recycled: its leader is younger than our launcher."""
+    leader = table.get(session)
+    return leader is None or leader.start_ticks <= launcher[1]
 
 
 def _tree(
@@ -65,7 +59,10 @@ def _holders(table: "dict[int, procfs.Process]", ports: "list[int]") -> "list[di
 
 
 def _successors(
-    table: "dict[int, procfs.Process]", tree: "list[procfs.Process]", launcher: "list[int]", ports: "list[int]"
+    table: "dict[int, procfs.Process]",
+    tree: "list[procfs.Process]",
+    launcher: "list[int]",
+    ports: "list[int]",
 ) -> "list[dict[str, Any]]":
     """Servers started after this one for one of its ports: a loop around it brings it back."""
     found: list[dict[str, Any]] = []
@@ -85,12 +82,10 @@ def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
         parameters: `known` (pairs of pid and start ticks, the launcher first), `sessions`, `signal` ("TERM",
             "KILL" or "" for none), `everyone` (or the launcher alone), `wait_s`, `ports`.
     """
-    known, sessions = parameters["known"], list(parameters["sessions"])
+    known, launcher = parameters["known"], parameters["known"][0]
     table = procfs.read_table()
-    launcher = known[0]
-    if procfs.is_alive(*launcher):
-        sessions.append(_own_session(table, launcher[0]))
-    sessions = sorted(set(sessions) - {0})
+    own = launchers.own_session(table, launcher[0]) if procfs.is_alive(*launcher) else 0
+    sessions = [n for n in {own, *parameters["sessions"]} if n and _still_ours(table, n, launcher)]
     tree = _tree(table, known, sessions)
     targets = tree if parameters["everyone"] else [p for p in tree if [p.pid, p.start_ticks] == launcher]
     denied = _send(targets, getattr(signal, "SIG" + parameters["signal"])) if parameters["signal"] else []

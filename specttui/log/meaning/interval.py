@@ -34,7 +34,12 @@ def log_interval(lines: Sequence[DecodeStats]) -> int | None:
     Returns:
         The count that most pairs of lines agree on, None where none do.
     """
-    counts = Counter(round(cycles) for cycles in _gaps(lines) if cycles >= 1.0)
+    return agreed_interval(_gaps(lines))
+
+
+def agreed_interval(gaps: Iterable[float]) -> int | None:
+    """The log interval that most of these counts of cycles between two lines agree on, None where none do."""
+    counts = Counter(round(cycles) for cycles in gaps if cycles >= 1.0)
     if not counts:
         return None
     near = {count: sum(counts[count + step] for step in (-1, 0, 1)) for count in counts}
@@ -44,13 +49,14 @@ def log_interval(lines: Sequence[DecodeStats]) -> int | None:
 
 def missing_lines(lines: Sequence[DecodeStats], interval: int = DEFAULT_INTERVAL) -> int:
     """How many decode lines were lost between these, at an interval of so many cycles."""
-    missing = 0
-    for cycles in _gaps(lines):
-        times = cycles / interval
-        whole = round(times)
-        if whole >= 2 and abs(times - whole) <= _TOLERANCE * whole:
-            missing += whole - 1
-    return missing
+    return sum(lost_between(cycles, interval) for cycles in _gaps(lines))
+
+
+def lost_between(cycles: float, interval: int) -> int:
+    """How many lines should have come within so many cycles; 0 where the count is no whole multiple."""
+    times = cycles / interval
+    whole = round(times)
+    return whole - 1 if whole >= 2 and abs(times - whole) <= _TOLERANCE * whole else 0
 
 
 def _gaps(lines: Iterable[DecodeStats]) -> list[float]:

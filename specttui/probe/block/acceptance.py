@@ -32,6 +32,7 @@ class _SpecttuiAcceptance:
     def __init__(self, routes: Tuple[str, ...]) -> None:
         self.routes = routes
         self.waiting: Deque[_SpecttuiCycle] = deque(maxlen=8)
+        self.place: Optional[int] = None
 
     def in_verify(self, result: Any) -> Optional[List[int]]:
         """The list inside what verify returned, None if it is not there (yet)."""
@@ -39,17 +40,16 @@ class _SpecttuiAcceptance:
             return None
         if not isinstance(result, tuple):
             return _specttui_counts(result)
-        for item in result:
-            counts = _specttui_counts(item)
-            if counts is not None:
-                return counts
-        bare = result[_SPECTTUI_BARE_LIST] if len(result) > _SPECTTUI_BARE_LIST else None
-        return bare if isinstance(bare, list) else None
+        place = self.place
+        if place is None or len(result) <= place:
+            place = self.place = _specttui_place(result)
+        if place is None:
+            return None
+        item = result[place]
+        return item if isinstance(item, list) else _specttui_counts(item)
 
     def expect(self, cycle: _SpecttuiCycle, result: Any) -> None:
-        """A decode cycle ended with this result: take its counts, or wait for them."""
-        if cycle.counts is not None:
-            return
+        """A decode cycle without counts ended with this result: take them from it, or wait for them."""
         if "result" in self.routes:
             cycle.counts = _specttui_counts(result)
         if cycle.counts is None and "total" in self.routes:
@@ -77,8 +77,6 @@ class _SpecttuiAcceptance:
 
     def read_copy(self, cycle: _SpecttuiCycle) -> None:
         """Read a waiting cycle's counts if its copy has arrived; lengths include the bonus token."""
-        if cycle.copy is None:
-            return
         lengths, done = cycle.copy
         if done is None or done.query():
             cycle.counts = [length - 1 for length in lengths.tolist()]
@@ -92,6 +90,15 @@ class _SpecttuiAcceptance:
         cycle.copy = None
         if cycle in self.waiting:
             self.waiting.remove(cycle)
+
+
+def _specttui_place(result: Tuple[Any, ...]) -> Optional[int]:
+    """Where in verify's tuple the counts are."""
+    for place, item in enumerate(result):
+        if _specttui_counts(item) is not None:
+            return place
+    bare = len(result) > _SPECTTUI_BARE_LIST and isinstance(result[_SPECTTUI_BARE_LIST], list)
+    return _SPECTTUI_BARE_LIST if bare else None
 
 
 def _specttui_counts(holder: Any) -> Optional[List[int]]:

@@ -15,6 +15,7 @@ from specttui.probe.block.hooks import (
 from specttui.probe.block.ranks import _specttui_rank, _specttui_writes_cycles
 from specttui.probe.block.roles import _specttui_roles, _SpecttuiRole
 from specttui.probe.block.steps import _SPECTTUI_STEP_PATHS, _SpecttuiStepRole
+from specttui.probe.block.words import _SPECTTUI_CYCLES_PER_SUMMARY
 
 # The phase under which a role that is no phase itself is announced; "close" is not.
 _SPECTTUI_SHOWS = {"verify_part": "verify", "inline_extend": "draft_extend", "close": ""}
@@ -49,6 +50,8 @@ class _SpecttuiBinding:
         probe.steps_path = _specttui_steps_path(self.worker)
         probe.figures.rank = _specttui_rank(self.worker)
         probe.writes_cycles = _specttui_writes_cycles(self.worker, probe.figures.rank)
+        if not probe.writes_cycles:
+            probe.figures.most = _SPECTTUI_CYCLES_PER_SUMMARY
         self.announce()
 
     def hook(self, shown: str, path: str, role: _SpecttuiRole) -> None:

@@ -38,10 +38,6 @@ class _SpecttuiWallClock:
         """Whether the cycle's marks, and its successor's first, can be read without waiting."""
         return True
 
-    def between(self, cycle: _SpecttuiCycle, start: int, end: int) -> float:
-        """Milliseconds between two marks."""
-        return (cycle.stamps[end] - cycle.stamps[start]) * 1e3
-
     def period(self, cycle: _SpecttuiCycle) -> Optional[float]:
         """Milliseconds from the cycle's start to the next one's, None after a pause."""
         if cycle.successor is None:
@@ -111,9 +107,6 @@ class _SpecttuiEventClock(_SpecttuiWallClock):
         successor = cycle.successor
         last = cycle.events[-1] if successor is None else successor.events[0]
         return bool(last.query())
-
-    def between(self, cycle: _SpecttuiCycle, start: int, end: int) -> float:
-        return cycle.events[start].elapsed_time(cycle.events[end])  # type: ignore[no-any-return]
 
     def period(self, cycle: _SpecttuiCycle) -> Optional[float]:
         if cycle.successor is None:

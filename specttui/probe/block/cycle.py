@@ -12,6 +12,8 @@ from specttui.probe.block.words import (
     _SPECTTUI_VERIFY,
 )
 
+_SPECTTUI_UNKNOWN: List[Optional[float]] = [None] * len(_SPECTTUI_PHASES)
+
 
 class _SpecttuiCycle:
     """Filled while the worker runs, settled when its GPU work is done, used again after it is written.
@@ -64,22 +66,25 @@ class _SpecttuiCycle:
         self.verify_start = -1
         self.decode = True
 
-    def close(self) -> None:
-        """The call returned: close what is open."""
-        if self.verify_start >= 0:
-            self.end_verify(self.verify_end)
-        self.open = 0
-
     def settle(self) -> None:
         """Read the marks: sum the spans of each phase."""
-        clock, stamps = self.clock, self.stamps
-        between = clock.between
+        events, stamps = self.events, self.stamps
         phase_ms, cpu_ms = self.phase_ms, self.cpu_ms
-        for index in range(len(phase_ms)):
-            phase_ms[index] = cpu_ms[index] = None
+        phase_ms[:] = cpu_ms[:] = _SPECTTUI_UNKNOWN
         for phase, start, end in self.spans:
             if phase == _SPECTTUI_EXTEND and not self.decode:
                 phase = _SPECTTUI_PREFILL_DRAFT  # noqa: PLW2901 - one method serves both
-            phase_ms[phase] = (phase_ms[phase] or 0.0) + between(self, start, end)
-            cpu_ms[phase] = (cpu_ms[phase] or 0.0) + (stamps[end] - stamps[start]) * 1e3
-        self.cycle_ms = clock.period(self)
+            cpu = (stamps[end] - stamps[start]) * 1e3
+            time = events[start].elapsed_time(events[end]) if events else cpu
+            if phase_ms[phase] is None:
+                phase_ms[phase], cpu_ms[phase] = time, cpu
+            else:
+                phase_ms[phase] += time  # type: ignore[operator]
+                cpu_ms[phase] += cpu  # type: ignore[operator]
+        self.cycle_ms = self.clock.period(self)
+
+    def between(self, start: int, end: int) -> float:
+        """Milliseconds between two marks, by the cycle's clock."""
+        if self.events:
+            return self.events[start].elapsed_time(self.events[end])  # type: ignore[no-any-return]
+        return (self.stamps[end] - self.stamps[start]) * 1e3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from typing import Any, Dict, List, Optional
 
 from specttui.probe.block.cycle import _SpecttuiCycle
@@ -16,6 +17,8 @@ from specttui.probe.block.words import (
 )
 from specttui.probe.block.writer import _SpecttuiWriter
 
+_SPECTTUI_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class _SpecttuiFigures:
     """One list per array of the wire format; cleared when written, so nothing grows."""
@@ -23,6 +26,7 @@ class _SpecttuiFigures:
     def __init__(self, writer: _SpecttuiWriter) -> None:
         self.writer = writer
         self.rank = ""
+        self.most = _SPECTTUI_CYCLES_PER_LINE
         self.sequence = 0
         self.dropped_cycles = 0
         self.step_ms: List[float] = []
@@ -39,7 +43,7 @@ class _SpecttuiFigures:
 
     def full(self) -> bool:
         """Whether another line is due whatever the time."""
-        return max(len(self.cycles), len(self.prefills)) >= _SPECTTUI_CYCLES_PER_LINE
+        return len(self.cycles) >= self.most or len(self.prefills) >= self.most
 
     def write(self) -> None:
         """Write what was gathered and make its records ready for use again."""
@@ -127,7 +131,7 @@ def _specttui_head(kind: str, rank: str) -> Dict[str, Any]:
 
 def _specttui_line(fields: Dict[str, Any]) -> str:
     """A line of the wire format."""
-    return "[specttui] " + json.dumps(fields, separators=(",", ":"))
+    return "[specttui] " + _SPECTTUI_ENCODE(fields)
 
 
 def _specttui_numbers(values: Any) -> str:
@@ -141,23 +145,20 @@ def _specttui_phases(columns: List[Any], first: int) -> str:
     """The members of a JSON object of phases, without those that no record has."""
     members = []
     for index, column in enumerate(columns):
-        if any([value is not None for value in column]):
+        if column.count(None) < len(column):
             members.append('"' + _SPECTTUI_PHASES[first + index] + '":' + _specttui_numbers(column))
     return ",".join(members)
 
 
 def _specttui_histogram(cycles: List[_SpecttuiCycle]) -> List[int]:
     """How many requests had 0, 1, 2, ... drafts accepted; fills each cycle's sum."""
-    histogram: List[int] = []
+    every: List[int] = []
     for cycle in cycles:
-        if cycle.counts is None:
-            continue
-        for count in cycle.counts:
-            if count >= len(histogram):
-                histogram.extend([0] * (count + 1 - len(histogram)))
-            histogram[count] += 1
-        cycle.accepted = sum(cycle.counts)
-    return histogram
+        if cycle.counts is not None:
+            every += cycle.counts
+            cycle.accepted = sum(cycle.counts)
+    found = Counter(every)
+    return [found[count] for count in range(max(found) + 1)] if found else []
 
 
 def _specttui_median(values: List[Optional[float]]) -> Optional[float]:

@@ -83,7 +83,7 @@ def _specttui_resolve(worker: Any, module: _SpecttuiModule, path: str) -> Tuple[
 
 def _specttui_timed(probe: Any, role: _SpecttuiRole, original: Callable[..., Any]) -> Callable[..., Any]:
     """A call that is a phase of the probe's current cycle, and the plain call when there is none."""
-    blocked = role.blocked
+    blocked, enter, leave = role.blocked, role.enter, role.leave
 
     @functools.wraps(original)
     def _specttui_phase(*args: Any, **kwargs: Any) -> Any:
@@ -92,8 +92,9 @@ def _specttui_timed(probe: Any, role: _SpecttuiRole, original: Callable[..., Any
             return original(*args, **kwargs)
         entered = perf_counter()
         try:
-            start = role.enter(cycle, kwargs)
-            cycle.own_s += perf_counter() - entered
+            start = enter(cycle, kwargs)
+            if start >= 0:
+                cycle.own_s += cycle.stamps[start] - entered
         except Exception as error:
             start = -1
             probe.dead, probe.cycle = True, None
@@ -101,10 +102,9 @@ def _specttui_timed(probe: Any, role: _SpecttuiRole, original: Callable[..., Any
                 probe.fail(error)
         result = original(*args, **kwargs)
         if start >= 0 and probe.cycle is cycle:
-            entered = perf_counter()
             try:
-                role.leave(cycle, start, result)
-                cycle.own_s += perf_counter() - entered
+                end = leave(cycle, start, result)
+                cycle.own_s += perf_counter() - cycle.stamps[end]
             except Exception as error:
                 probe.dead, probe.cycle = True, None
                 with suppress(Exception):

@@ -81,7 +81,7 @@ class _SpecttuiProbe:
         clock = self.clock
         if clock is None or self.cycle is not None or worker is not self.worker:
             return None
-        batch = args[0] if args else next(iter(kwargs.values()))
+        batch = args[0] if args else kwargs.get("batch", kwargs.get("model_worker_batch"))
         size = _specttui_size(batch)
         if not size or clock.capturing():
             self.previous = None
@@ -103,10 +103,11 @@ class _SpecttuiProbe:
         """The call returned. Everything that takes time is done here: the GPU has its work by now."""
         now = perf_counter()
         self.cycle = None
-        cycle.close()
+        if cycle.verify_start >= 0:
+            cycle.end_verify(cycle.verify_end)
         if cycle.spans:
             self.link(cycle)
-            if cycle.decode:
+            if cycle.decode and cycle.counts is None:
                 self.acceptance.expect(cycle, result)
                 if not self.copy_bound:
                     _specttui_bind_copy(self, result)
@@ -114,9 +115,8 @@ class _SpecttuiProbe:
         else:
             self.figures.spare.append(cycle)
         self.drain()
-        period = _SPECTTUI_CHECK_S if self.writes_cycles else _SPECTTUI_SUMMARY_S
-        if now >= self.next_write or (self.writes_cycles and self.figures.full()):
-            self.next_write = now + period
+        if now >= self.next_write or self.figures.full():
+            self.next_write = now + (_SPECTTUI_CHECK_S if self.writes_cycles else _SPECTTUI_SUMMARY_S)
             self.write()
         cycle.own_s += perf_counter() - now
 
@@ -148,11 +148,11 @@ class _SpecttuiProbe:
         settled = self.settled
         while settled:
             head = settled[0]
-            if head.waiting:
+            if head.copy is not None:
                 self.acceptance.read_copy(head)
-            if head.waiting and len(settled) <= _SPECTTUI_PATIENCE:
-                break
             if head.waiting:
+                if len(settled) <= _SPECTTUI_PATIENCE:
+                    break
                 self.acceptance.forget(head)
             self.figures.add(settled.popleft())
 
@@ -160,8 +160,7 @@ class _SpecttuiProbe:
         """Read a cycle's marks and give them back."""
         cycle.settle()
         if self.draft_steps is not None and cycle.step_spans:
-            between = cycle.clock.between
-            self.draft_steps.add([between(cycle, start, end) for start, end in cycle.step_spans])
+            self.draft_steps.add([cycle.between(start, end) for start, end in cycle.step_spans])
         cycle.clock.release(cycle)
         cycle.successor = None
         if cycle.decode:

@@ -95,8 +95,8 @@ class _SpecttuiTargetRole(_SpecttuiRole):
     def enter(self, cycle: _SpecttuiCycle, keywords: Dict[str, Any]) -> int:
         start: int = cycle.clock.begin(cycle)
         cycle.open |= self.bit
-        verifies = keywords.get("is_verify") or keywords.get("skip_sample")
-        if not cycle.open & _SPECTTUI_IN_VERIFY and verifies and cycle.verify_start < 0:
+        opens = not cycle.open & _SPECTTUI_IN_VERIFY and cycle.verify_start < 0
+        if opens and (keywords.get("is_verify") or keywords.get("skip_sample")):
             cycle.verify_start = start
         return start
 

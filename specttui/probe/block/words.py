@@ -29,6 +29,8 @@ _SPECTTUI_CHECK_S = 0.5
 _SPECTTUI_SUMMARY_S = 1.0
 # Cycles in one line: small enough for 4096 bytes with every phase, and for a short pause while writing.
 _SPECTTUI_CYCLES_PER_LINE = 24
+# The other ranks need memory for a second of cycles, bounded.
+_SPECTTUI_CYCLES_PER_SUMMARY = 2000
 # Cycles whose GPU times are still open, and cycles that wait for their acceptance.
 _SPECTTUI_PENDING = 64
 _SPECTTUI_PATIENCE = 4

@@ -23,8 +23,6 @@ class Glyphs:
     eighths: str
     track: str
     ellipsis: str
-    bullet: str
-    rule: str
 
     @property
     def columns_per_cell(self) -> int:
@@ -49,9 +47,9 @@ class Glyphs:
         return chr(_BRAILLE_BLANK + dots) if dots else " "
 
 
-BLOCKS = Glyphs("block", "▁▂▃▄▅▆▇█", "▏▎▍▌▋▊▉█", " ", "…", "·", "─")
-BRAILLE = Glyphs("braille", "", "▏▎▍▌▋▊▉█", " ", "…", "·", "─")
-ASCII = Glyphs("ascii", "_.-=+*%#", "#", " ", "~", "*", "-")
+BLOCKS = Glyphs("block", "▁▂▃▄▅▆▇█", "▏▎▍▌▋▊▉█", " ", "…")
+BRAILLE = Glyphs("braille", "", "▏▎▍▌▋▊▉█", " ", "…")
+ASCII = Glyphs("ascii", "_.-=+*%#", "#", " ", "~")
 
 #: The sets by the name used in settings.
 GLYPH_SETS = {glyphs.name: glyphs for glyphs in (BLOCKS, BRAILLE, ASCII)}

@@ -37,7 +37,7 @@ def accept_panel(snapshot: Snapshot, space: Space) -> Panel:
     Its scale runs from 1, nothing accepted, to steps + 1, all accepted.
     """
     series = snapshot.accept_len
-    caption = f"tokens per cycle, {figures.window(series.window_s)}"
+    caption = f"tokens/cycle, {figures.window(series.window_s)}"
     value = figures.finite(snapshot.accept_len_now)
     if value is None and series.last is None:
         return Panel("ACCEPT LENGTH", caption, _awaited(accept_awaited(snapshot), space))
@@ -69,7 +69,7 @@ def histogram_panel(snapshot: Snapshot, space: Space) -> Panel:
         )
         for drafts, count in enumerate(counts)
     ]
-    return Panel("ACCEPTED DRAFTS", "share of cycles, by drafts accepted", tuple(lines[: space.body_rows]))
+    return Panel("ACCEPTED DRAFTS", "share of cycles", tuple(lines[: space.body_rows]))
 
 
 def throughput_awaited(snapshot: Snapshot) -> str:

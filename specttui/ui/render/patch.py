@@ -24,8 +24,9 @@ def preview_lines(preview: PatchPreview) -> list[Content]:
             ("sha256 ", MUTED), preview.original_sha256[:_SHOWN_HASH], (" becomes ", MUTED),
             preview.patched_sha256[:_SHOWN_HASH], ("; every original byte stays", MUTED),
         ),
-        line(("backup ", MUTED), harmless(preview.backup_path)),
     ]  # fmt: skip
+    if preview.backup_path:
+        lines.append(line(("backup ", MUTED), harmless(preview.backup_path)))
     if preview.already_patched:
         lines.append(line(("already patched: the block is replaced", WARN)))
     for phase, where in preview.phases_found.items():
@@ -37,4 +38,4 @@ def preview_lines(preview: PatchPreview) -> list[Content]:
 
 
 def _name(phase: str) -> str:
-    return PHASE_NAMES[Phase(phase)] if phase in set(Phase) else harmless(phase)
+    return PHASE_NAMES[Phase(phase)] if phase in set(Phase) else harmless(phase).replace("_", " ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from specttui.events import Severity
+from specttui.events import Alert, Severity
 from specttui.state.snapshot import Snapshot
 from specttui.ui.render.panel import Panel, Space
 from specttui.ui.render.text import BAD, GOOD, HEADING, MUTED, STRONG, WARN, fit, harmless, line, wrap
@@ -17,11 +17,11 @@ OUTCOMES = {
     "cannot_win": ("CANNOT WIN", BAD),
     "unknown": ("NOT KNOWN YET", MUTED),
 }
-_ALERT_STYLES = {Severity.INFO: MUTED, Severity.WARNING: WARN, Severity.ERROR: BAD}
+_ALERT_STYLES = {Severity.INFO: MUTED, Severity.WARNING: "$text-warning", Severity.ERROR: "$text-error"}
 
 
-def verdict_lines(snapshot: Snapshot, width: int) -> list[Content]:
-    """The verdict's text, its caveats, and the newest alert, wrapped to a width."""
+def verdict_lines(snapshot: Snapshot, width: int, alert: Alert | None = None) -> list[Content]:
+    """The verdict's text, a recent alert, and the verdict's caveats, wrapped to a width."""
     verdict = snapshot.verdict
     word, style = OUTCOMES.get(verdict.outcome, OUTCOMES["unknown"])
     text = harmless(verdict.text)
@@ -29,28 +29,27 @@ def verdict_lines(snapshot: Snapshot, width: int) -> list[Content]:
     head = wrap(text, max(10, width - len(label)))
     lines = [line((label, style), (head[0], STRONG))]
     lines.extend(line((row, STRONG)) for row in wrap(" ".join(head[1:]), width) if row)
-    if (alert := alert_line(snapshot)) is not None:
-        lines.append(alert)
+    lines.extend(_alert_lines(alert, width) if alert is not None else [])
     for caveat in verdict.caveats:
         lines.extend(line((row, MUTED)) for row in wrap(harmless(caveat), width))
     return lines
 
 
-def alert_line(snapshot: Snapshot) -> Content | None:
-    """The newest alert that is more than information, with its remedy."""
-    alert = next((alert for alert in reversed(snapshot.alerts) if alert.severity != Severity.INFO), None)
-    if alert is None:
-        return None
-    remedy = f"  {harmless(alert.remedy)}" if alert.remedy else ""
-    return line(("! ", _ALERT_STYLES[alert.severity]), harmless(alert.message), (remedy, MUTED))
+def _alert_lines(alert: Alert, width: int) -> list[Content]:
+    """An alert with its remedy, marked with !."""
+    first, *more = wrap(
+        harmless(f"{alert.message}. {alert.remedy}" if alert.remedy else alert.message), width - 2
+    )
+    style = _ALERT_STYLES[alert.severity]
+    return [line(("! ", style), (first, style)), *(line("  ", (row, style)) for row in more)]
 
 
-def verdict_panel(snapshot: Snapshot, space: Space) -> Panel:
+def verdict_panel(snapshot: Snapshot, space: Space, alert: Alert | None = None) -> Panel:
     """The verdict in the rows there are; the last one says when there is more."""
     if space.framed:
-        return Panel("VERDICT", "", tuple(_clip(verdict_lines(snapshot, space.width), space)))
+        return Panel("VERDICT", "", tuple(_clip(verdict_lines(snapshot, space.width, alert), space)))
     indent = "VERDICT  "
-    first, *more = verdict_lines(snapshot, space.width - len(indent))
+    first, *more = verdict_lines(snapshot, space.width - len(indent), alert)
     lines = [line((indent, HEADING), first), *(line(" " * len(indent), row) for row in more)]
     return Panel("", "", tuple(_clip(lines, space)))
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from specttui.ui.app import SpecttuiApp
 
 _METRICS = {"throughput": throughput_panel, "accept": accept_panel, "histogram": histogram_panel}
-_PANEL_IDS = ("throughput", "accept", "histogram", "gpus", "cycle", "ranks", "verdict", "runs")
 
 
 class MainScreen(Screen[None]):
@@ -107,7 +106,7 @@ class MainScreen(Screen[None]):
             cycle_rows=max(6, len(rows)),
             cycle_whole_rows=max(4, whole),
             run_count=len(snapshot.runs),
-            verdict_rows=len(verdict_lines(snapshot, width - 11)),
+            verdict_rows=len(verdict_lines(snapshot, width - 11, self.program.recent_alert())),
             rank_count=len(snapshot.ranks),
             gpu_count=len(snapshot.gpus),
         )
@@ -158,7 +157,7 @@ class MainScreen(Screen[None]):
             room = space(layout.ranks_width, layout.cycle_rows)
             self._show("ranks", ranks_panel(shown.ranks, room), room)
         room = space(width, layout.verdict_rows)
-        self._show("verdict", verdict_panel(shown, room), room)
+        self._show("verdict", verdict_panel(shown, room, self.program.recent_alert()), room)
         room = space(width, layout.run_rows)
         self._show("runs", runs_panel(shown, room), room)
         self.query_one(LogPanel).show(shown, space(width, layout.log_rows))

@@ -48,12 +48,12 @@ class PatchScreen(Dialog[Clock]):
         self._reload = reload
 
     def compose(self) -> ComposeResult:
-        """Facts, clock, diff, buttons."""
+        """Facts and diff, clock, buttons."""
         with framed("Patch the worker file", classes="full"):
-            yield Static(self._facts(), id="facts", markup=False)
-            yield Choice("Clock (k)", [clock.value for clock in CLOCKS], chosen=self._chosen(), id="clock")
             with VerticalScroll(id="diff", classes="body"):
+                yield Static(self._facts(), id="facts", markup=False)
                 yield Static(self._diff(), id="diff-lines", markup=False)
+            yield Choice("Clock (k)", [clock.value for clock in CLOCKS], chosen=self._chosen(), id="clock")
             yield buttons(button("No (n)", "no"), button("Patch (y)", "patch", variant="do"))
 
     def on_choice_changed(self, event: Choice.Changed) -> None:

@@ -62,11 +62,6 @@ class LogPanel(Vertical):
         )
 
     @property
-    def filter_text(self) -> str:
-        """The text that shown lines must hold, "" for all."""
-        return self._filter
-
-    @property
     def view(self) -> FollowingLog:
         """The lines' widget."""
         return self.query_one("#log-lines", FollowingLog)

@@ -27,7 +27,7 @@ def test_small_throughput_has_unit_window_change_and_scale():
 
 def test_small_accept_length_stands_against_break_even():
     heading, figure, line = text(accept_panel(serving(), SMALL), SMALL)
-    assert heading == "ACCEPT LENGTH  tokens per cycle, 60 s"
+    assert heading == "ACCEPT LENGTH  tokens/cycle, 60 s"
     assert figure == "  1.83  > break-even 1.73  rate 0.42"
     assert line.endswith(" 1-3")
 

@@ -24,5 +24,5 @@ async def test_unknown_phases_warnings_and_a_second_patch():
     )
     lines = [line.plain for line in preview_lines(preview)]
     assert "already patched: the block is replaced" in lines
-    assert "  found    accept_counts  line 9: x[0]" in lines
+    assert "  found    accept counts  line 9: x[0]" in lines
     assert lines[-1] == "! read-only [file]"

@@ -40,10 +40,9 @@ def test_every_outcome_has_its_word(outcome):
     assert shown(snapshot, Space(78, 1)) == [f"VERDICT  {word}  Text."]
 
 
-def test_the_newest_alert_that_matters_is_shown_with_its_remedy():
-    alerts = (
-        Alert(severity=Severity.WARNING, message="KV pool is full", remedy="lower the concurrency"),
-        Alert(severity=Severity.INFO, message="for information"),
-    )
-    lines = shown(replace(serving(), alerts=alerts), Space(116, 3, framed=True))
-    assert lines[1] == "! KV pool is full  lower the concurrency"
+def test_an_alert_is_shown_with_its_remedy_before_the_caveats():
+    alert = Alert(severity=Severity.WARNING, message="KV pool is full", remedy="Lower the concurrency.")
+    space = Space(116, 3, framed=True)
+    lines = verdict_panel(serving(), space, alert).fill(space).plain.split("\n")
+    assert lines[1] == "! KV pool is full. Lower the concurrency."
+    assert lines[2].startswith("Holds for the load")
