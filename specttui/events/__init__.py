@@ -75,10 +75,12 @@ from specttui.events.session import (
     ConnectionDown,
     ConnectionRetrying,
     ConnectionUp,
+    DeviceTimersSampled,
     LoadFinished,
     LoadProgressed,
     LoadStarted,
     NoteAdded,
+    ProbeCostMeasured,
     RunEnded,
     RunStarted,
     SessionEnded,
@@ -130,7 +132,9 @@ AnyEvent = Annotated[
     | Alert
     | LoadStarted
     | LoadProgressed
-    | LoadFinished,
+    | LoadFinished
+    | ProbeCostMeasured
+    | DeviceTimersSampled,
     Field(discriminator="kind"),
 ]
 
@@ -162,11 +166,13 @@ PROBE_EVENT: TypeAdapter[
 __all__ = [
     "CYCLE_PHASES", "EVENTS_VERSION", "PART_OF", "PROBE_EVENT", "PROBE_PREFIX", "PROBE_VERSION",
     "AdaptiveSwitch", "Alert", "AnyEvent", "ArgumentAdjusted", "Clock", "CommandFailed", "CommandFinished",
-    "CommandStarted", "ConnectionDown", "ConnectionRetrying", "ConnectionUp", "DecodeStats", "Diagnosis",
+    "CommandStarted", "ConnectionDown", "ConnectionRetrying", "ConnectionUp", "DecodeStats",
+    "DeviceTimersSampled", "Diagnosis",
     "Envelope", "Event", "FailureSeen", "FileState", "Frozen", "Gpu", "GpuSampled", "HttpSeen", "Launch",
     "LoadFinished", "LoadProgressed", "LoadStarted", "LogEvent", "LogKind", "LogLines", "LogNotice",
     "LogSource", "Manager", "ManagerKind", "MemoryPressure", "NoteAdded", "Phase", "PrefillStats",
-    "ProbeClockChanged", "ProbeCycles", "ProbeError", "ProbeEvent", "ProbeInstalled", "ProbePrefill",
+    "ProbeClockChanged", "ProbeCostMeasured", "ProbeCycles", "ProbeError", "ProbeEvent",
+    "ProbeInstalled", "ProbePrefill",
     "ProbeSummary", "RunEnded", "RunStarted", "ServerArguments", "ServerExited", "ServerFailed",
     "ServerFound",
     "ServerInfo", "ServerNotFound", "ServerProgress", "ServerReady", "ServerStarting", "ServerStopping",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from specttui.events.base import Event, Severity
+from specttui.events.base import Clock, Event, Severity
 from specttui.events.server import Launch, SpecSettings
 
 
@@ -119,6 +119,34 @@ class Alert(Event):
     severity: Severity
     message: str
     remedy: str = ""
+
+
+class ProbeCostMeasured(Event):
+    """What the probe costs: cycle times with it on and off in turn, from SGLang's own log lines.
+
+    `change` is on / off - 1 over `pairs` pairs, `low` and `high` its 95 % interval; times in ms.
+    """
+
+    kind: Literal["probe_cost"] = "probe_cost"
+    clock: Clock
+    pairs: int
+    cycle_on_ms: float
+    cycle_off_ms: float
+    change: float
+    low: float
+    high: float
+
+
+class DeviceTimersSampled(Event):
+    """SGLang's own device timers (0.5.11 and newer, where switched on), since the run's start.
+
+    `gpu_s` maps a category (target_verify, eagle_draft, ...) to GPU seconds, `cycles` counts the decode
+    cycles that the probe saw in the same time.
+    """
+
+    kind: Literal["device_timers"] = "device_timers"
+    gpu_s: dict[str, float]
+    cycles: int
 
 
 class LoadStarted(Event):

@@ -110,6 +110,9 @@ def _classify(
         )
         return category, _raised(block), details, (in_main_loop or not ready) and not in_request
     rule, match = found
+    if rule.category == "scheduler_dead" and ready and not in_main_loop:
+        # A client hung up: of a server that serves, its processes' own pipes would say it otherwise.
+        return "request_exception", _raised(block), details, False
     category, title = rule.category, rule.title
     if category == "oom" and block.phase in _OOM_BY_PHASE:
         category = _OOM_BY_PHASE[block.phase]

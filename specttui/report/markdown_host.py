@@ -151,6 +151,11 @@ def _probe_rows(report: ReportInput) -> Iterator[tuple[str, str]]:
         yield "not seen by the probe", ", ".join(missing)
     if probe.self_us is not None:
         yield "probe's own CPU time", f"{number(probe.self_us, 0)} us per cycle"
+    if probe.cost is not None:
+        low, high = number(100 * probe.cost.low, 1), number(100 * probe.cost.high, 1)
+        yield "probe's cost", f"{number(100 * probe.cost.value, 1)} % of the cycle (95 %: {low} to {high})"
+    if probe.cross_check:
+        yield "cross-check", escape(probe.cross_check)
     if probe.dropped_cycles or probe.dropped_lines:
         yield "probe records dropped", f"{probe.dropped_cycles} cycles, {probe.dropped_lines} lines"
 

@@ -88,5 +88,5 @@ def _observer(report: ReportInput) -> Iterator[str]:
     yield (
         "Observer effect: the probe runs inside the server and costs CPU time in every cycle."
         + measured
-        + " Switch it off and on under the same load to see what it costs in throughput."
+        + " `m` measures what it costs in cycle time: off and on in turn, under the same load."
     )

@@ -118,6 +118,10 @@ class SessionApi(Protocol):
         """Switch the running probe to another clock, or off, without a restart."""
         ...
 
+    async def measure_probe_cost(self) -> None:
+        """Switch the probe off and on in turn under the present traffic and compare cycle times."""
+        ...
+
     async def run_load(self, concurrency: int, requests: int, max_new_tokens: int) -> None:
         """Send the bundled prompts to the server at a set concurrency."""
         ...

@@ -82,9 +82,8 @@ class LogPump:
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError, Exception):  # told by `_ended` when it happened
-                await task
+        if tasks:
+            await asyncio.wait(tasks)  # awaiting one by itself would swallow our own cancellation
 
     async def _pump(self, source: LogSource) -> None:
         while True:

@@ -99,6 +99,10 @@ class ReplaySession:
         del clock
         _refuse()
 
+    async def measure_probe_cost(self) -> None:
+        """Refused: a replay has no host."""
+        _refuse()
+
     async def run_load(self, concurrency: int, requests: int, max_new_tokens: int) -> None:
         """Refused: a replay has no host."""
         del concurrency, requests, max_new_tokens

@@ -124,13 +124,14 @@ class Restarter:
         return ready
 
     async def _bring_up(self, launch: Launch, label: str, endpoint: Endpoint) -> ServerReady:
-        started = await self._begin(launch, label, endpoint)
+        beginning = asyncio.create_task(self._begin(launch, label, endpoint))
         try:
-            return await self._follow(started, endpoint)
+            return await self._follow(await asyncio.shield(beginning), endpoint)
         except StartFailedError as error:
-            raise await self._failed(started, error) from error
+            raise await self._failed(beginning.result(), error) from error
         except asyncio.CancelledError:
-            await asyncio.shield(self._abandon(started))
+            # Whether there is a server to end is known only once the beginning is through.
+            await asyncio.shield(self._abandon(await beginning))
             raise
         finally:
             self._start = None
@@ -202,9 +203,8 @@ class Restarter:
         await asyncio.sleep(FLUSH_S * 2)
         diagnosis = self._diagnose(error)
         self._emitter.emit(ServerFailed(diagnosis=diagnosis))
-        taken = (
-            diagnosis.category == "port_in_use"
-        )  # by another server: that it becomes free is not waited for
+        # A port that another server holds does not become free: nobody waits for that.
+        taken = diagnosis.category == "port_in_use"
         await self._clear_away(replace(started, port=0) if taken else started)
         return ServerStartError(
             diagnosis.title, cause="\n".join(diagnosis.cause_lines), remedy=diagnosis.remedy

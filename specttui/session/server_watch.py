@@ -26,6 +26,7 @@ from specttui.host.remote import Remote
 from specttui.host.tail import FromEnd
 from specttui.launch import expected_effective, redact, server_port, spec_settings
 from specttui.probe.inspection import inspect
+from specttui.session.device_timers import DeviceTimers
 from specttui.session.emitter import Emitter
 from specttui.session.launches import Launches
 from specttui.session.log_pump import LogPump
@@ -74,7 +75,8 @@ class ServerWatch:
         self._patched_found: set[str] = set()
         self._failure: tuple[float, FailureSeen] | None = None
         self._runs = 0
-        self._watch = Watch(remote, emitter, self._watched, self._gone)
+        self._timers = DeviceTimers(remote, emitter.state)
+        self._watch = Watch(remote, emitter, self._watched, self._gone, self._look_at_timers)
 
     @property
     def worker_path(self) -> str:
@@ -236,6 +238,14 @@ class ServerWatch:
         if found is None or self._restarter.busy or self._restarter.running is not found:
             return None
         return found.pid, found.info.start_ticks
+
+    async def _look_at_timers(self) -> None:
+        """The cross-check with SGLang's own timers, where they are on."""
+        if self._found is None or self._restarter.busy:
+            return
+        found = await self._timers.look(self._found.launch, self._found.pid, self._launches.config)
+        if found is not None:
+            self._emitter.emit(found)
 
     async def _gone(self, pid: int) -> None:
         """The server is no more, and it was not us."""

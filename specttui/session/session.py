@@ -22,6 +22,7 @@ from specttui.events import (
     Event,
     Launch,
     NoteAdded,
+    ProbeCostMeasured,
     ServerNotFound,
     SessionEnded,
     SessionStarted,
@@ -40,6 +41,7 @@ from specttui.session.launches import Launches
 from specttui.session.load import LoadPlan, run_load
 from specttui.session.log_pump import LogPump
 from specttui.session.options import SessionOptions
+from specttui.session.probe_cost import measure_probe_cost
 from specttui.session.recording import Recording
 from specttui.session.restarts import Restarter
 from specttui.session.server_watch import ServerWatch
@@ -48,6 +50,10 @@ from specttui.session.worker_keeper import WorkerKeeper
 from specttui.state.build import SnapshotBuilder
 from specttui.state.session_state import SessionState
 from specttui.state.snapshot import Series, Snapshot
+
+#: How the probe's cost is measured: about a minute and a half in all.
+COST_PAIRS = 4
+COST_STRETCH_S = 8.0
 
 _WAYS: dict[ProbeWay, str] = {
     "file": "in the file; takes effect at the next restart (r)",
@@ -288,6 +294,34 @@ class Session:
     async def set_clock(self, clock: Clock) -> None:
         """Switch the running probe to another clock, or off."""
         await self._commands.run("clock", f"probe clock {clock.value}", lambda: self._keeper.set_clock(clock))
+
+    async def measure_probe_cost(self) -> None:
+        """Switch the probe off and on in turn, and compare cycle times."""
+        await self._commands.run(
+            "probe cost",
+            "switch the probe off and on in turn under the present traffic",
+            self._measure_probe_cost,
+            done=lambda cost: f"{100 * cost.change:+.1f} % of the cycle",
+        )
+
+    async def _measure_probe_cost(self) -> ProbeCostMeasured:
+        probe = self.state.probe
+        if probe.status not in {"live", "off"}:
+            raise SpecttuiError(
+                "No probe runs whose cost could be measured",
+                remedy="Patch the worker file (p) and restart (r) first.",
+            )
+        clock = probe.clock if probe.clock not in {None, Clock.OFF} else Clock.EVENTS
+        cost = await measure_probe_cost(
+            self.state,
+            lambda: self.emitter.offset_s,
+            self._keeper.set_clock,
+            clock=clock or Clock.EVENTS,
+            pairs=COST_PAIRS,
+            stretch_s=COST_STRETCH_S,
+        )
+        self.emitter.emit(cost)
+        return cost
 
     async def run_load(self, concurrency: int, requests: int, max_new_tokens: int) -> None:
         """Send the bundled prompts to the server."""

@@ -16,6 +16,8 @@ from specttui.session.emitter import Emitter
 ALIVE_S = 3.0
 #: Seconds between two looks at the GPUs.
 GPU_S = 5.0
+#: Seconds between two looks at SGLang's own timers.
+TIMERS_S = 10.0
 
 #: Field 22 of /proc/PID/stat, the start time; the name before it may hold spaces and parentheses.
 _START_TICKS = "sed 's/.*) //' \"/proc/$1/stat\" 2>/dev/null | cut -d' ' -f20"
@@ -29,6 +31,7 @@ class Watch:
         emitter: Takes the GPU samples.
         server: The launcher to watch as (pid, start ticks), or None while there is none to watch.
         on_gone: Called once when that process is no more.
+        look_at_timers: Reads the server's own timers, where it keeps some.
     """
 
     def __init__(
@@ -37,11 +40,13 @@ class Watch:
         emitter: Emitter,
         server: Callable[[], tuple[int, int] | None],
         on_gone: Callable[[int], Awaitable[None]],
+        look_at_timers: Callable[[], Awaitable[None]],
     ) -> None:
         self._remote = remote
         self._emitter = emitter
         self._server = server
         self._on_gone = on_gone
+        self._look_at_timers = look_at_timers
         self._tasks: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
@@ -50,6 +55,7 @@ class Watch:
             self._tasks = [
                 asyncio.create_task(self._every(ALIVE_S, self._look_at_server), name="watch server"),
                 asyncio.create_task(self._every(GPU_S, self._look_at_gpus), name="watch gpus"),
+                asyncio.create_task(self._every(TIMERS_S, self._look_at_timers), name="watch timers"),
             ]
 
     async def stop(self) -> None:

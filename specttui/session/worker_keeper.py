@@ -24,6 +24,8 @@ from specttui.session.hook_folder import HookFolder
 
 #: How often a held lock shows that its session lives; it counts as dead after two minutes.
 HEARTBEAT_S = 30.0
+#: How long leaving may take to give the locks back.
+RELEASE_S = 3.0
 #: Lines of the original shown above the appended block.
 CONTEXT_LINES = 3
 
@@ -130,8 +132,13 @@ class WorkerKeeper:
         patched = await self._patched(read.contents.data, worker, clock)
         guarded = self._guarded(path)
         backup = await guarded.back_up(read.contents)
-        replaced = await guarded.replace(patched, read.contents.sha256)
+        # From here on the file may be patched, also when the connection breaks and the answer is lost.
         self.patched_paths.add(path)
+        try:
+            replaced = await guarded.replace(patched, read.contents.sha256)
+        except WorkerFileError:
+            self.patched_paths.discard(path)
+            raise
         self._tell(path, FileState.PATCHED, patched, backup)
         self._tell_stale(path, replaced.bytecode_left)
         self._beat()
@@ -170,15 +177,16 @@ class WorkerKeeper:
         await self._set_clock_file(clock)
 
     async def close(self) -> None:
-        """Stop showing signs of life; give back locks on files that are not patched."""
+        """Stop showing signs of life and give the locks back; a file that stays patched says so itself."""
         if self._beating is not None:
             self._beating.cancel()
             with suppress(asyncio.CancelledError):
                 await self._beating
             self._beating = None
-        for path, guarded in self._files.items():
-            if path not in self.patched_paths:
-                with suppress(SpecttuiError):
+        # On a host that is away the locks go stale by themselves: leaving must not wait for it.
+        with suppress(SpecttuiError, TimeoutError):
+            async with asyncio.timeout(RELEASE_S):
+                for guarded in self._files.values():
                     await guarded.release()
 
     async def _read(self, path: str) -> _Read:

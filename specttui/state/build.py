@@ -10,14 +10,13 @@ from specttui.events import Launch, SpecSettings
 from specttui.log.meaning.settings import SettingDifference
 from specttui.state.cycle_view import WINDOW_S, cycle_view, rank_rows
 from specttui.state.facts import Facts
+from specttui.state.observer_view import probe_view
 from specttui.state.run_rows import RunRows
 from specttui.state.settings_view import WORDS, between, in_words
-from specttui.state.snapshot import CycleView, ProbeView, ProgressView, Snapshot
+from specttui.state.snapshot import CycleView, ProgressView, Snapshot
 from specttui.state.throughput_view import group_rows, throughput_note, throughput_now
 from specttui.state.verdict_view import verdict_view
 
-#: After so many decode lines without a probe line, the probe counts as never fired.
-SILENT_LINES = 8
 #: Lines of the log in a snapshot.
 LOG_LINES = 500
 
@@ -59,7 +58,7 @@ class SnapshotBuilder:
             server_detail=facts.server_detail,
             progress=_progress(facts, now_s),
             worker_file=facts.worker_file,
-            probe=_probe(facts),
+            probe=probe_view(facts),
             settings=settings,
             changed_settings=tuple(WORDS.get(found.name, found.name) for found in changed),
             setting_changes=tuple(map(in_words, changed)),
@@ -117,23 +116,6 @@ def _progress(facts: Facts, now_s: float) -> ProgressView | None:
         last_output_s=silent_s,
         done=seen.done,
         total=seen.total,
-    )
-
-
-def _probe(facts: Facts) -> ProbeView:
-    """The probe's status; "silent" is a patched server that decodes without a word from the probe."""
-    view = facts.probe
-    if view.status == "waiting" and facts.run is not None and facts.run.lines_seen >= SILENT_LINES:
-        return replace(view, status="silent", message=_silence(view))
-    return view
-
-
-def _silence(view: ProbeView) -> str:
-    if view.worker_class:
-        return f"{view.worker_class} was hooked, but no decode cycle came through it."
-    return (
-        "The probe never fired: the server may run another worker class, file or interpreter, "
-        "or it was started before the patch. Restart it, then look at `specttui check`."
     )
 
 

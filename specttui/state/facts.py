@@ -62,6 +62,8 @@ class Facts:
         self.prefill_ms: dict[ev.Phase, deque[float]] = {}
         self.history = {metric: History() for metric in HISTORY_METRICS}
         self.runs: list[RunFold] = []
+        self.probe_cost: ev.ProbeCostMeasured | None = None
+        self.device_timers: ev.DeviceTimersSampled | None = None
         self.gpus: tuple[ev.Gpu, ...] = ()
         self.log: deque[str] = deque(maxlen=LOG_LINES)
         self.log_total = 0
@@ -82,6 +84,7 @@ class Facts:
         self.decode_offset_s = None
         self.prefilled = self.http_ok = 0
         self.window, self.summaries = {}, {}
+        self.device_timers = None
 
     @property
     def interval(self) -> int | None:

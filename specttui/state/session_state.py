@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from specttui.events import Envelope
-from specttui.state import fold_log, fold_probe, fold_server, fold_session
+from specttui.state import fold_log, fold_observer, fold_probe, fold_server, fold_session
 from specttui.state.facts import Facts
 
-_HANDLERS = fold_session.HANDLERS | fold_server.HANDLERS | fold_log.HANDLERS | fold_probe.HANDLERS
+_HANDLERS = (
+    fold_session.HANDLERS
+    | fold_server.HANDLERS
+    | fold_log.HANDLERS
+    | fold_probe.HANDLERS
+    | fold_observer.HANDLERS
+)
 
 
 class SessionState(Facts):

@@ -149,7 +149,11 @@ class ProgressView:
 
 @dataclass(frozen=True, slots=True)
 class ProbeView:
-    """The probe as seen from here. `status` is one of absent, waiting, live, silent, failed, off."""
+    """The probe as seen from here. `status` is one of absent, waiting, live, silent, failed, off.
+
+    `cost` is the measured change of the cycle time with the probe on, as a ratio minus 1. `cross_check`
+    compares the target forward with SGLang's own device timer, in words; "" where it keeps none.
+    """
 
     status: str
     clock: Clock | None = None
@@ -161,6 +165,8 @@ class ProbeView:
     dropped_cycles: int = 0
     dropped_lines: int = 0
     self_us: float | None = None
+    cost: Interval | None = None
+    cross_check: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,4 +78,5 @@ def _applies(name: str, known: Facts) -> bool:
         "restart": known.launch_known,
         "load": known.serving,
         "clock": known.probe_loaded,
+        "cost": known.probe_loaded and known.serving,
     }.get(name, True)

@@ -100,6 +100,17 @@ async def clock(desk: Desk) -> None:
         await desk.session.set_clock(chosen)
 
 
+async def cost(desk: Desk) -> None:
+    """Measure what the probe costs, after asking."""
+    lines = (
+        "The running probe is switched off and on in turn, for a minute and a half,",
+        "under the traffic that is there. The server is not restarted.",
+    )
+    if await desk.ask(ConfirmScreen("Measure the probe's cost", lines, "Measure")):
+        desk.resume()
+        await desk.session.measure_probe_cost()
+
+
 async def rediscover(desk: Desk) -> None:
     """Look for the server again; without a connection, connect again first."""
     if not await desk.connect_again():
@@ -157,6 +168,7 @@ FLOWS: dict[str, Flow] = {
     "roll_back": roll_back,
     "load": load,
     "clock": clock,
+    "cost": cost,
     "rediscover": rediscover,
     "export": export,
     "note": note,

@@ -51,6 +51,7 @@ KEYS: tuple[Key, ...] = (
     _command("roll_back", "u", "last good", "Start the last configuration that became ready.", HOST, 2),
     _command("load", "l", "load", "Send prompts to the server at a set concurrency.", HOST, 8),
     _command("clock", "k", "clock", "Switch the probe's clock, or switch it off.", HOST, 11),
+    _command("cost", "m", "probe cost", "Measure what the probe costs: off and on in turn.", HOST, 15),
     _command("rediscover", "f5", "look again", "Look for the server again.", HOST, 14, changes_host=False),
     _command("export", "e", "export", "Write the session as markdown.", SESSION, 5, changes_host=False),
     _command("note", "n", "note", "Put a note into the report.", SESSION, 12, changes_host=False),

@@ -59,6 +59,42 @@ async def test_from_end_includes_a_line_that_starts_exactly_at_the_backlog(
     assert tail.data == b"two\nthree\n"
 
 
+async def test_a_started_server_begins_at_a_byte_of_a_file_that_has_content(
+    remote: LocalRemote, log: Path
+) -> None:
+    earlier = b"of the server before\n" * 1000
+    log.write_bytes(earlier + b"first of the new\n")
+    async with following(remote, source(log), FromOffset(len(earlier))) as tail:
+        await tail.until_data(b"first of the new\n")
+        append(log, b"second\n")
+        await tail.until_data(b"second\n")
+    assert tail.data == b"first of the new\nsecond\n"
+    first = tail.items[0]
+    assert isinstance(first, Chunk)
+    assert first.offset == len(earlier)
+    assert tail.notices == []
+
+
+async def test_an_offset_beyond_the_end_is_the_end(remote: LocalRemote, log: Path) -> None:
+    log.write_bytes(b"short\n")
+    async with following(remote, source(log), FromOffset(1000)) as tail:
+        await asyncio.sleep(0.5)
+        append(log, b"new\n")
+        await tail.until_data(b"new\n")
+    assert tail.data == b"new\n"
+
+
+async def test_lines_of_equal_ends_do_not_pass_for_the_same_text(remote: LocalRemote, log: Path) -> None:
+    """Truncated and grown past the place between two looks, where the last bytes before it are alike."""
+    ends = b" cuda graph: True, gen throughput (token/s): 200.00, #queue-req: 0\n"
+    log.write_bytes(b"one " + ends)
+    async with following(remote, source(log)) as tail:
+        await tail.until_data(ends)
+        log.write_bytes(b"two " + ends + b"three" + ends)
+        await tail.until_data(b"three" + ends)
+    assert tail.data == b"one " + ends + b"two " + ends + b"three" + ends
+
+
 async def test_whole_file_and_any_bytes(remote: LocalRemote, log: Path) -> None:
     content = bytes(range(1, 256)) * 2000 + "Kernfusion ▇\r\x1b[31m".encode()
     log.write_bytes(content)

@@ -7,7 +7,7 @@ from support.logs import of, one, sample
 
 from specttui.events import FailureSeen, LogNotice, StartupStep
 from specttui.log.parser import LogParser
-from specttui.log.remedies import REMEDIES
+from specttui.log.remedies import PASSED_REMEDY, PROBE_REMEDY, REMEDIES
 
 #: The captured failures: file, category, title, details that must be right.
 CAPTURED = [
@@ -237,3 +237,56 @@ def test_c08_a_graph_file_that_costs_memory() -> None:
 
 def test_b15_the_draft_loaded_twice() -> None:
     assert "SGLANG_ENABLE_SPEC_V2" in one(FailureSeen, sample("F_oom_099")).remedy
+
+
+CLIENT_HUNG_UP = """\
+[2026-01-20 02:40:20] The server is fired up and ready to roll!
+Exception occurred during processing of request from ('127.0.0.1', 48386)
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/socketserver.py", line 691, in process_request_thread
+    self.finish_request(request, client_address)
+ConnectionResetError: [Errno 104] Connection reset by peer
+[2026-01-20 02:40:25] Subprocess scheduler_0 (pid=7) crashed with exit code -9. Triggering SIGQUIT ...
+"""
+
+
+def test_a_client_that_hangs_up_is_no_dead_scheduler_and_hides_no_later_cause() -> None:
+    failures = of(FailureSeen, CLIENT_HUNG_UP)
+    assert [(failure.category, failure.fatal) for failure in failures] == [
+        ("request_exception", False),
+        ("subprocess_crashed", True),
+    ]
+
+
+def test_an_oom_of_a_known_phase_is_named_for_what_did_not_fit() -> None:
+    log = (
+        "[2026-01-20 02:40:20 TP0] Load weight begin. avail mem=79.10 GB\n"
+        "[2026-01-20 02:40:25 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/venv/sglang/srt/managers/scheduler.py", line 12, in run\n    load()\n'
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+    )
+    failure = one(FailureSeen, log)
+    assert (failure.category, failure.title) == ("oom_weights", "The model does not fit into GPU memory")
+
+
+def test_the_title_says_when_our_own_probe_raised() -> None:
+    log = (
+        "[2026-01-20 02:40:25 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/venv/sglang/srt/speculative/eagle_worker.py", line 900, in _specttui_cycle\n    run()\n'
+        "ValueError: wrong\n"
+    )
+    failure = one(FailureSeen, log)
+    assert failure.title == "specttui's probe raised: The scheduler raised ValueError: wrong"
+    assert failure.remedy == PROBE_REMEDY
+
+
+def test_a_traceback_through_our_hook_keeps_its_title_and_says_how_to_make_sure() -> None:
+    log = (
+        "[2026-01-20 02:40:25 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/venv/sglang/srt/speculative/eagle_worker.py", line 900, in _specttui_cycle\n    run()\n'
+        '  File "/venv/sglang/srt/layers/x.py", line 9, in run\n    wrong()\n'
+        "ValueError: wrong\n"
+    )
+    failure = one(FailureSeen, log)
+    assert failure.title == "The scheduler raised ValueError: wrong"
+    assert failure.remedy == f"{REMEDIES['scheduler_exception']} {PASSED_REMEDY}"

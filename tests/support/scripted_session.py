@@ -121,6 +121,9 @@ class ScriptedSession:
     async def set_clock(self, clock: Clock) -> None:
         await self._called("set_clock", clock)
 
+    async def measure_probe_cost(self) -> None:
+        await self._called("measure_probe_cost")
+
     async def run_load(self, concurrency: int, requests: int, max_new_tokens: int) -> None:
         await self._called("run_load", concurrency, requests, max_new_tokens)
 

@@ -252,6 +252,16 @@ async def test_l_sends_load_of_the_size_typed():
         await settle(pilot, lambda: session.calls == [("run_load", 4, 64, 128)])
 
 
+async def test_m_measures_the_probes_cost_after_asking():
+    session = ScriptedSession(serving())
+    app = program(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("m")
+        await opened(pilot, ConfirmScreen)
+        await pilot.press("y")
+        await settle(pilot, lambda: session.calls == [("measure_probe_cost",)])
+
+
 async def test_k_switches_the_clock():
     session = ScriptedSession(serving())
     app = program(session)

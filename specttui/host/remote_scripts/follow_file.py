@@ -15,7 +15,7 @@ from typing import Any
 from specttui.host.remote_scripts import frames
 
 _CHUNK_BYTES = 65536
-_TAIL_BYTES = 64
+_TAIL_BYTES = 256  # a whole line with its stamp: the ends of two lines are often alike
 _HOLE_BYTES = 4096
 _LINE_BYTES = 1024 * 1024
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from specttui.events import Clock, Phase
-from specttui.state.snapshot import CycleView, PhaseRow, RankRow, Snapshot
+from specttui.state.snapshot import CycleView, PhaseRow, ProbeView, RankRow, Snapshot
 from specttui.ui.render import figures
 from specttui.ui.render.bars import bar
 from specttui.ui.render.panel import Panel, Space
@@ -59,7 +59,7 @@ def cycle_panel(snapshot: Snapshot, cycle: CycleView, space: Space) -> Panel:
     rows = visible_rows(cycle.rows, space.body_rows - (1 if space.framed else 0))
     lines = [_row(row, snapshot.offset_s, space, (bar_width, line_width), with_cpu=with_cpu) for row in rows]
     window = next((row.series.window_s for row in rows if row.series.values), 60.0)
-    lines.extend(_notes(cycle, snapshot.ranks, space.width))
+    lines.extend(_notes(cycle, snapshot, space.width))
     return Panel(
         "CYCLE", caption(cycle), tuple(lines), _columns(window, line_width, with_cpu=with_cpu, space=space)
     )
@@ -119,15 +119,29 @@ def _row(row: PhaseRow, end_s: float, space: Space, widths: tuple[int, int], *, 
     )  # fmt: skip
 
 
-def _notes(cycle: CycleView, ranks: tuple[RankRow, ...], width: int) -> list[Content]:
+def _notes(cycle: CycleView, snapshot: Snapshot, width: int) -> list[Content]:
     notes: list[Content] = []
     if cycle.host_bound:
         notes.append(line(("host-bound: the CPU is the limit, the GPUs wait for it", WARN)))
     if cycle.note:
         notes.append(line((harmless(cycle.note), MUTED)))
-    if (spread := rank_spread(ranks)) is not None:
+    notes.extend(line((text, MUTED)) for text in probe_notes(snapshot.probe))
+    if (spread := rank_spread(snapshot.ranks)) is not None:
         notes.append(line((spread, MUTED)))
     return [fit(note, width) for note in notes]
+
+
+def probe_notes(probe: ProbeView) -> list[str]:
+    """What the probe costs and how it agrees with SGLang's own timers, as far as it was measured."""
+    notes = []
+    if probe.cost is not None:
+        low, high = 100 * probe.cost.low, 100 * probe.cost.high
+        notes.append(
+            f"the probe costs {100 * probe.cost.value:+.1f} % of the cycle (95 %: {low:+.1f} to {high:+.1f})"
+        )
+    if probe.cross_check:
+        notes.append(probe.cross_check)
+    return notes
 
 
 def rank_spread(ranks: tuple[RankRow, ...]) -> str | None:
