@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
 from specttui import __version__
 from specttui.errors import SpecttuiError
+from specttui.session.printing import say
+
+if TYPE_CHECKING:
+    from specttui.config import Loaded
 
 app = App(
     name="specttui",
@@ -22,7 +26,10 @@ app = App(
 )
 app.register_install_completion_command()
 
-Host = Annotated[str, Parameter(help="[user@]HOST[:port], or an alias from ~/.ssh/config.")]
+Host = Annotated[
+    str,
+    Parameter(help="[user@]HOST[:port], an alias from ~/.ssh/config, or a profile of the settings file."),
+]
 ServerPort = Annotated[
     int | None, Parameter(help="The SGLang server's port, where several servers run on the host.")
 ]
@@ -47,7 +54,14 @@ def live(
     """Connect to a GPU host and open the screen on its running SGLang server."""
     from specttui.ui.start import run_live
 
-    run_live(host, readonly=readonly, server_port=server_port, log_path=log, use_ssh_config=not no_ssh_config)
+    run_live(
+        host,
+        _settings(),
+        readonly=readonly,
+        server_port=server_port,
+        log_path=log,
+        use_ssh_config=not no_ssh_config,
+    )
 
 
 @app.command
@@ -61,7 +75,7 @@ def demo(
     """Open the screen on a simulated host: everything works, nothing is needed."""
     from specttui.ui.start import run_demo
 
-    run_demo(profile)
+    run_demo(profile, _settings())
 
 
 @app.command
@@ -76,7 +90,15 @@ def check(
     """Say what runs on a host and what `patch` would hook. Read-only."""
     from specttui.session.headless import check_host
 
-    print(check_host(host, server_port=server_port, use_ssh_config=not no_ssh_config, as_json=as_json))
+    say(
+        check_host(
+            host,
+            _settings().settings,
+            server_port=server_port,
+            use_ssh_config=not no_ssh_config,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command
@@ -91,7 +113,50 @@ def restore(
     """Bring the original worker file back, byte for byte, without the screen."""
     from specttui.session.headless import restore_host
 
-    print(restore_host(host, path=file, server_port=server_port, use_ssh_config=not no_ssh_config))
+    use_ssh_config = not no_ssh_config
+    say(
+        restore_host(
+            host, _settings().settings, path=file, server_port=server_port, use_ssh_config=use_ssh_config
+        )
+    )
+
+
+@app.command
+def doctor(
+    host: Host,
+    /,
+    *,
+    server_port: ServerPort = None,
+    no_ssh_config: NoSshConfig = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check step by step what works on a host and what does not, with remedies. Read-only."""
+    from specttui.session.headless import examine_host
+
+    text, healthy = examine_host(
+        host, _settings().settings, server_port=server_port, use_ssh_config=not no_ssh_config, as_json=as_json
+    )
+    say(text)
+    if not healthy:
+        sys.exit(1)
+
+
+@app.command
+def config(
+    *,
+    path: Annotated[bool, Parameter(negative="", help="Print only where the settings file is.")] = False,
+) -> None:
+    """Print the settings in force, and where their file is."""
+    from specttui.config import settings_path
+    from specttui.config.show import show
+    from specttui.ui.preferences import check as check_preferences
+
+    if path:
+        say(str(settings_path()))
+        return
+    loaded = _settings()
+    check_preferences(loaded)
+    say(show(loaded))
 
 
 @app.command
@@ -104,7 +169,7 @@ def replay(
     """Play a recorded session on the screen."""
     from specttui.ui.start import run_replay
 
-    run_replay(session, speed=speed)
+    run_replay(session, _settings(), speed=speed)
 
 
 @app.command
@@ -126,10 +191,10 @@ def export(
 
     text = export_session(session, format)
     if output is None:
-        print(text, end="")
+        say(text, end="")
     else:
         output.write_text(text, encoding="utf-8")
-        print(f"Wrote {output}")
+        say(f"Wrote {output}")
 
 
 @app.command
@@ -137,12 +202,14 @@ def sessions() -> None:
     """List the recorded sessions, newest first."""
     from specttui.session.headless import list_sessions
 
-    print(list_sessions())
+    say(list_sessions())
 
 
 @app.command
 def log(
-    file: Annotated[Path, Parameter(help="A saved SGLang log; `-` reads standard input.")],
+    file: Annotated[
+        Path, Parameter(allow_leading_hyphen=True, help="A saved SGLang log; `-` reads standard input.")
+    ],
     /,
     *,
     as_json: AsJson = False,
@@ -150,7 +217,7 @@ def log(
     """Say what a saved log holds: runs, throughput, acceptance, cycle time, start-up, failures."""
     from specttui.session.headless import summarise_log
 
-    print(summarise_log(file, as_json=as_json))
+    say(summarise_log(file, as_json=as_json))
 
 
 @app.command
@@ -163,7 +230,18 @@ def inspect(
     """Say which phases the probe would hook in a local worker file. Read-only."""
     from specttui.session.headless import inspect_file
 
-    print(inspect_file(file, as_json=as_json))
+    say(inspect_file(file, as_json=as_json))
+
+
+def _settings() -> Loaded:
+    """The user's settings.
+
+    Raises:
+        ConfigError: Their file cannot be used.
+    """
+    from specttui.config import load
+
+    return load()
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -175,7 +253,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except SpecttuiError as error:
-        print(f"specttui: {error}", file=sys.stderr)
+        say(f"specttui: {error}", stream=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

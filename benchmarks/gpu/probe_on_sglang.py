@@ -211,7 +211,8 @@ class Bench:
         )
         base = (
             f"python3 -m sglang.launch_server --host 127.0.0.1 --port {PORT} "
-            f"--model-path {self.options.model} --load-format dummy --mem-fraction-static 0.6 --grammar-backend none --sampling-backend pytorch "
+            f"--model-path {self.options.model} --load-format dummy --mem-fraction-static 0.6 "
+            "--grammar-backend none --sampling-backend pytorch "
             "--enable-metrics --cuda-graph-max-bs 16 --max-running-requests 16 "
             "--disable-piecewise-cuda-graph --decode-log-interval 40"
         )

@@ -3,7 +3,7 @@
 `other` is the cycle minus its phases, so the shares of the rows that add up always sum to exactly 1. Parts
 of a phase (target forward, accept, KV bookkeeping) are shown beneath it and never added. KV bookkeeping is
 shown as a part of verify, which does most of it (slots for the verified tokens, freeing the rejected ones);
-what the draft allocates is in it too.
+what the draft allocates is in it too. The probe times parts in some cycles only: their shares are of those.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ _OVERLAP = 0.02
 class Row:
     """One row of a breakdown. Times in ms.
 
-    `share` is the part of the mean cycle, 0 to 1. `counted` rows add up to the cycle; the others lie inside
-    the phase `part_of`. None is unknown, and `reason` says why.
+    `share` is the part of the mean cycle, 0 to 1; of a part, its mean over the mean of the same cycles.
+    `counted` rows add up to the cycle; the others lie inside the phase `part_of`. None is unknown, and
+    `reason` says why.
     """
 
     phase: Phase
@@ -83,7 +84,8 @@ def breakdown(
 
     Args:
         phase_ms: For each phase its time in each cycle, in ms; None where a cycle did not have the phase,
-            which then counts as 0 in the shares and not at all in median and percentile.
+            which then counts as 0 in the shares and not at all in median and percentile. A part's None is a
+            cycle in which it was not timed, and does not count at all.
         cycle_ms: Each cycle's own time, in ms; None where unknown (after a pause).
         cpu_ms: The CPU's time in the same calls, where the phases are GPU times.
         missing: Phases that this worker cannot show -> why; they become rows without figures.
@@ -98,9 +100,13 @@ def breakdown(
     cycles = [value for i in used if (value := _value(cycle_ms, i)) is not None]
     if not used or math.fsum(cycles or sums) <= 0:
         return Breakdown(tuple(_missing_rows(missing or {})), 0, None, None)
-    total = max(math.fsum(cycles or sums), math.fsum(sums))
+    # What the shares refer to, cycle by cycle: its own length, or where phases exceed it their sum.
+    whole = cycles if math.fsum(cycles) >= math.fsum(sums) else sums
+    total = math.fsum(whole)
     rows = [
-        _row(phase, values, used, total, (cpu_ms or {}).get(phase, ())) for phase, values in phases.items()
+        _row(phase, values, used, whole, (cpu_ms or {}).get(phase, ()))
+        for phase, values in phases.items()
+        if phase in CYCLE_PHASES or known([_value(values, i) for i in used])
     ]
     if cycles:
         rows.append(_other_row(cycles, sums, total))
@@ -142,20 +148,30 @@ def _row(
     phase: Phase,
     values: Sequence[float | None],
     used: Sequence[int],
-    total_ms: float,
+    whole_ms: Sequence[float],
     cpu_values: Sequence[float | None],
 ) -> Row:
     seen = known([_value(values, i) for i in used])
     cpu = known([_value(cpu_values, i) for i in used])
     return Row(
         phase=phase,
-        share=math.fsum(seen) / total_ms,
+        share=_share(phase, [_value(values, i) for i in used], whole_ms),
         median_ms=median(seen) if seen else None,
         p95_ms=percentile(seen, 95) if seen else None,
         cpu_median_ms=median(cpu) if cpu else None,
         counted=phase in CYCLE_PHASES,
         part_of=_SHOWN_UNDER.get(phase),
     )
+
+
+def _share(phase: Phase, values: Sequence[float | None], whole_ms: Sequence[float]) -> float:
+    """A phase's share of all cycles; a part's of the cycles that have it, unless these have no length."""
+    total_ms = math.fsum(whole_ms)
+    if phase not in CYCLE_PHASES:
+        having = [whole for value, whole in zip(values, whole_ms, strict=True) if known([value])]
+        own_ms = math.fsum(having)
+        total_ms = own_ms or total_ms * len(having) / len(whole_ms)
+    return math.fsum(known(values)) / total_ms
 
 
 def _other_row(cycles: Sequence[float], sums: Sequence[float], total_ms: float) -> Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -22,7 +21,7 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 class Table(BaseModel):
     """Base of every table: immutable, and nothing is guessed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Commands(Table):
@@ -122,7 +121,7 @@ class Settings(Table):
         theme: A theme's name, ours or one of Textual's.
         refresh_hz: How often the screen is drawn, per second.
         glyphs: What bars and sparklines are drawn with.
-        keymap: A command's id (see `specttui config --keys`) to its key.
+        keymap: A command's id (docs/configuration.md lists them) to its key.
         presets: Offered in the restart dialog after the bundled ones.
         targets: Workers that the probe does not know.
         hosts: Profiles by name.
@@ -150,8 +149,3 @@ class Settings(Table):
 def dashed(flag: str) -> str:
     """A flag with its dashes."""
     return flag if flag.startswith("-") else f"--{flag.replace('_', '-')}"
-
-
-def command_line(words: tuple[str, ...]) -> str:
-    """Words as one would type them."""
-    return shlex.join(words)

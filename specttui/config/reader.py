@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from specttui.config.model import Commands, HostProfile, PresetTable, Settings, TargetTable
 from specttui.errors import ConfigError
+from specttui.events import Phase
 
 #: The variable that replaces the platform's place of the file.
 CONFIG_VARIABLE = "SPECTTUI_CONFIG"
@@ -105,19 +106,20 @@ def unknown_key(path: Path, key: str, valid: Collection[str]) -> ConfigError:
 
 
 def _refused(path: Path, error: ValidationError) -> ConfigError:
-    first, *others = error.errors(include_url=False)
+    # A misspelt key is what makes another one missing, so it comes first.
+    found = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
+    first, *others = found
     place, key = first["loc"], _written(first["loc"])
     if first["type"] == "extra_forbidden":
         return unknown_key(path, key, _valid_keys(place[:-1]))
-    if first["type"] == "enum" and "[key]" in place:
-        phases = str(first["ctx"]["expected"]).replace("'", "")
-        return _unusable(path, f"{key} is not a phase.", f"Valid here: {phases}.")
+    if first["type"] == "enum":
+        return unknown_key(path, key, [phase.value for phase in Phase if phase is not Phase.OTHER])
     if first["type"] == "missing":
         return _unusable(path, f"{key} is missing.", "Write it.")
-    said = str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    said = str(first["msg"]).removeprefix("Value error, ").replace("Input should be", "it must be")
     cause = f"{key}: {said}, not {_shown(first['input'])}."
     if others:
-        cause += f" {len(others)} more values cannot be used."
+        cause += f" So many other values cannot be used: {len(others)}."
     return _unusable(path, cause, "Correct the value; docs/configuration.md has every setting.")
 
 

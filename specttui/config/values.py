@@ -13,7 +13,10 @@ def as_words(value: Any) -> Any:  # noqa: ANN401 - whatever the file holds; chec
         ValueError: The text's quotes do not match.
     """
     if isinstance(value, str):
-        return tuple(shlex.split(value))
+        try:
+            return tuple(shlex.split(value))
+        except ValueError:
+            raise ValueError("its quotes must match") from None
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -37,7 +40,8 @@ def as_flags(value: Any) -> Any:  # noqa: ANN401 - see above
     """
     if not isinstance(value, dict):
         return value
-    return {name: None if one is True else _text(name, one, "true for a flag alone") for name, one in value.items()}
+    alone = "true for a flag alone"
+    return {name: None if one is True else _text(name, one, alone) for name, one in value.items()}
 
 
 def as_variables(value: Any) -> Any:  # noqa: ANN401 - see above
@@ -53,5 +57,5 @@ def as_variables(value: Any) -> Any:  # noqa: ANN401 - see above
 
 def _text(name: str, value: Any, instead: str) -> str:  # noqa: ANN401 - see above
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{name} must be text or a number ({instead})")
+        raise ValueError(f"{name} must be text or a number ({instead})")  # noqa: TRY004 - pydantic takes these
     return str(value)

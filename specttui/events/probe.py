@@ -46,6 +46,9 @@ class ProbeCycles(ProbeEvent):
     """Per-cycle figures of consecutive cycles, about twice a second; all arrays have one length.
 
     None in an array: that cycle did not have the phase or the value is unknown; 0.0 is a measured zero.
+    The parts of phases (target_forward, accept, kv) may be timed in every few cycles only, and are None in
+    between: a part's mean and share are over the cycles that have it. A phase's None means that it did not
+    happen and counts as nothing.
     `cycle_ms` is start to start while decoding goes on, None for the first cycle after a pause.
     `phase_ms` follows `clock`; `cpu_ms` is the CPU's time in the same calls. `accepted` counts accepted
     drafts of all requests of the cycle, bonus tokens excluded, so accept length is

@@ -8,6 +8,8 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+import asyncssh
+
 from specttui.errors import ConnectionFailedError, RemoteCommandError, SpecttuiError
 from specttui.host import shell, ssh_config
 from specttui.host.channels import Channels
@@ -20,6 +22,10 @@ from specttui.host.remote import CommandResult
 from specttui.host.target import ConnectOptions, Target
 
 _END_S = 10.0
+
+
+class NoCommandsError(ConnectionFailedError):
+    """The login works, but the account cannot run commands."""
 
 
 async def connect(
@@ -61,6 +67,7 @@ class Connection:
         address: The host name or address connected to, after the ssh configuration.
         port: The SSH port connected to.
         latency_ms: What the first command took, channel included, in milliseconds; None before it.
+        start_up_text: What the login shell prints before a command's own output, as far as it was seen.
         notices: What the ssh configuration asks for and does not get, for the user to read once.
     """
 
@@ -74,12 +81,34 @@ class Connection:
         self.address = dialed.route.host
         self.port = dialed.route.port
         self.latency_ms: float | None = None
+        self.start_up_text = ""
         self.notices = ssh_config.notices(target, options)
 
     @property
     def name(self) -> str:
         """The host as the user wrote it."""
         return self._name
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The ways of proving who we are that the login tried, in words; the last one worked."""
+        return tuple(self._dialed.login.tried)
+
+    @property
+    def channel_limit(self) -> int:
+        """Commands that run at a time, as far as the server was found to allow them."""
+        return self._channels.limit
+
+    async def try_sftp(self, timeout_s: float = 10.0) -> str:
+        """Open and leave a file transfer; gives what kept it from working, "" where it works."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                client = await self._dialed.ssh.start_sftp_client()
+                client.exit()
+                await client.wait_closed()
+        except (asyncssh.Error, OSError, ValueError) as error:
+            return str(error) or type(error).__name__
+        return ""
 
     @property
     def lost(self) -> bool:
@@ -101,13 +130,13 @@ class Connection:
         """Run one command that does nothing.
 
         Raises:
-            ConnectionFailedError: The account cannot run commands; says what came instead.
+            NoCommandsError: The account cannot run commands; says what came instead.
         """
         started_s = time.monotonic()
         try:
             await self.run(["true"], timeout_s=self._options.probe_timeout_s, check=True)
         except RemoteCommandError as error:
-            raise ConnectionFailedError(
+            raise NoCommandsError(
                 f"This account cannot run commands on {self._name}",
                 cause=error.cause or error.title,
                 remedy="Ask for an account with a shell; one for file transfer alone is not enough.",
@@ -131,6 +160,7 @@ class Connection:
         try:
             async with asyncio.timeout(timeout_s), self._channels.command(line) as process:
                 result = await exchange.run(process, stdin)
+                self.start_up_text = self.start_up_text or exchange.start_up_text
         except TimeoutError:
             self._end_in_background(exchange.pid)
             raise RemoteCommandError(

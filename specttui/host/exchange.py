@@ -36,6 +36,13 @@ class Exchange:
         """The remote process group, once known."""
         return self._frames[0].pid
 
+    @property
+    def start_up_text(self) -> str:
+        """What the login shell printed before the command, for messages."""
+        return " ".join(
+            text for frame in self._frames if (text := frame.noise.decode("utf-8", "replace").strip())
+        )
+
     async def run(self, process: Process, stdin: bytes) -> CommandResult:
         """Exchange all there is.
 

@@ -39,10 +39,11 @@ class Output(Facts):
 
 
 class Parent(Facts):
-    """A process above the launcher."""
+    """A process above the launcher; `argument` is its first argument where it is a supervisor of services."""
 
     pid: int
     comm: str
+    argument: str = ""
 
 
 class Surroundings(Facts):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from specttui.errors import RemoteCommandError, WorkerFileChangedError, WorkerFileError
-from specttui.host.remote import Remote
+from specttui.host.runner import Runner
 
 _SCRIPT = resources.files("specttui.host").joinpath("guarded_file.sh").read_text("utf-8")
 _FAILED = 10
@@ -38,7 +38,13 @@ _OS_REASONS = (
         "Connect as the owner of the installation, or ask for write permission on the folder.",
     ),
 )
+#: Those that another account would not meet.
+_PERMISSION = ("Operation not permitted", "denied")
 _UNTOUCHED = "It was left as it was."
+
+
+class NotPermittedError(WorkerFileError):
+    """The account may not do a step that another account may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ class Answer:
 
 
 async def take(
-    remote: Remote,
+    remote: Runner,
     step: str,
     path: str,
     session_id: str,
@@ -83,6 +89,7 @@ async def take(
 
     Raises:
         WorkerFileChangedError: The file is not what it was read as.
+        NotPermittedError: This account may not do it; the file was left as it was.
         WorkerFileError: The step could not be done; the file was left as it was.
         ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
     """
@@ -147,7 +154,8 @@ def _error(answer: Answer, path: str, complaint: str) -> WorkerFileError:
     if code in {"write", "owner"}:
         return _not_written(code, path, detail, complaint)
     cause, remedy = _plain(code, detail)
-    return WorkerFileError(f"{path} cannot be used", cause=f"{cause} {_UNTOUCHED}", remedy=remedy)
+    kind = NotPermittedError if code == "unreadable" else WorkerFileError
+    return kind(f"{path} cannot be used", cause=f"{cause} {_UNTOUCHED}", remedy=remedy)
 
 
 def _locked(answer: Answer, path: str) -> WorkerFileError:
@@ -165,14 +173,15 @@ def _locked(answer: Answer, path: str) -> WorkerFileError:
 def _not_written(code: str, path: str, detail: str, complaint: str) -> WorkerFileError:
     title = f"{path} cannot be written"
     if code == "owner":
-        return WorkerFileError(
+        return NotPermittedError(
             title,
             cause=f"A new file could not be given its owner and mode ({detail}). {_UNTOUCHED}",
             remedy="Connect as the owner of the installation.",
         )
     for words, cause, remedy in _OS_REASONS:
         if words in complaint:
-            return WorkerFileError(title, cause=f"{cause} {_UNTOUCHED}", remedy=remedy)
+            kind = NotPermittedError if words in _PERMISSION else WorkerFileError
+            return kind(title, cause=f"{cause} {_UNTOUCHED}", remedy=remedy)
     return WorkerFileError(
         title, cause=f"{complaint} {_UNTOUCHED}".strip(), remedy="Try to write beside it by hand on the host."
     )

@@ -9,11 +9,12 @@ import re
 from pathlib import Path
 
 from specttui.errors import WorkerFileChangedError, WorkerFileError
-from specttui.host import file_steps
+from specttui.host.account_steps import FileSteps
 from specttui.host.file_records import Backup, FileContents, Replaced
 from specttui.host.file_steps import Answer
 from specttui.host.leftovers import FileLeftover, Surroundings
 from specttui.host.remote import Remote
+from specttui.host.sudo import Sudo
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}\Z")
 
@@ -32,22 +33,25 @@ class GuardedFile:
         path: The file; links are followed.
         session_id: Letters, digits, dash and underscore; names backups, temporary files and the lock.
         local_folder: Where the local copy of the original goes.
+        sudo: For the steps that the account may not do itself; without it they fail.
 
     Raises:
         WorkerFileError: The session id cannot be part of a file name.
     """
 
-    def __init__(self, remote: Remote, path: str, session_id: str, local_folder: Path) -> None:
+    def __init__(
+        self, remote: Remote, path: str, session_id: str, local_folder: Path, sudo: Sudo | None = None
+    ) -> None:
         if not _SESSION_ID.match(session_id):
             raise WorkerFileError(
                 "A session's name cannot be used in file names",
                 cause=repr(session_id),
                 remedy="Use letters, digits, dash and underscore, at most 80.",
             )
-        self._remote = remote
         self._path = path
         self._session_id = session_id
         self._local_folder = local_folder
+        self._steps = FileSteps(remote, path, session_id, sudo)
         self._backup: Backup | None = None
         self._written: set[str] = set()
 
@@ -203,9 +207,7 @@ class GuardedFile:
         await self._take("release")
 
     async def _take(self, step: str, *arguments: str, stdin: bytes = b"", take_over: bool = False) -> Answer:
-        return await file_steps.take(
-            self._remote, step, self._path, self._session_id, *arguments, stdin=stdin, take_over=take_over
-        )
+        return await self._steps.take(step, *arguments, stdin=stdin, take_over=take_over)
 
     async def _replace(
         self,

@@ -15,6 +15,7 @@ shift 6
 stale_s=120
 
 say() { printf '%s=%s\0' "$1" "$2"; }
+say_journal() { text=$(cat -- "$1" && printf .); say journal "${text%.}"; }
 fail() { say error "$1"; say detail "$2"; exit 10; }
 
 sha() {
@@ -28,7 +29,9 @@ facts() { stat -c '%u %g %a' -- "$1" 2>/dev/null || stat -f '%u %g %Lp' "$1"; }
 mtime_of() { stat -c %Y -- "$1" 2>/dev/null || stat -f %m "$1"; }
 
 locate() {
-  real=$(readlink -f -- "$path" 2>/dev/null) || real=
+  # The dot keeps line breaks at the end of a name, which $() would cut off.
+  real=$(readlink -fn -- "$path" 2>/dev/null && printf .) || real=
+  real=${real%.}
   [ -n "$real" ] || fail gone "$path"
   dir=${real%/*}
   [ -n "$dir" ] || dir=/
@@ -234,7 +237,7 @@ step_inspect() {
   for record in "$cache/files/$key".*; do
     [ -r "$record" ] || continue
     case $record in *.new) continue ;; esac
-    say journal "$(cat -- "$record")"
+    say_journal "$record"
   done
   if [ -d "$lock" ]; then
     lock_state
@@ -257,11 +260,13 @@ step_clean() {
   take_lock
   [ "$(sha_of "$real")" = "$1" ] || fail changed "$(sha_of "$real")"
   for left in "$real".specttui-*.tmp; do
-    [ -e "$left" ] && rm -f -- "$left"
+    [ ! -e "$left" ] || rm -f -- "$left" || fail write "$left"
   done
   for left in "$real".specttui-*.orig; do
     [ -e "$left" ] || continue
-    if [ "$(sha_of "$left")" = "$1" ]; then rm -f -- "$left"; else say kept "$left"; fi
+    if [ "$(sha_of "$left")" != "$1" ]; then say kept "$left"
+    else rm -f -- "$left" || fail write "$left"
+    fi
   done
   for record in "$cache/files/$key".*; do
     if [ -e "$record" ] && grep -q "^original=$1\$" "$record"; then rm -f -- "$record"; fi
@@ -283,7 +288,7 @@ step_list() {
   for record in "$cache/files"/*; do
     [ -r "$record" ] || continue
     case $record in *.new) continue ;; esac
-    say journal "$(cat -- "$record")"
+    say_journal "$record"
   done
   say now_s "$(date +%s)"
 }

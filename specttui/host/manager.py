@@ -14,6 +14,18 @@ _CONTAINER = re.compile(
 _POD = re.compile(r"kubepods.*?pod([0-9a-f]{8}[0-9a-f_-]{28})")
 _UNIT = re.compile(r"([^/\n]+\.service)(?=/|$)", re.MULTILINE)
 _JOB = re.compile(r"/job_(\d+)")
+#: The process above each service of runit, s6 and daemontools, and how each is called.
+_SERVICE_SUPERVISORS = {"runsv": "runit", "s6-supervise": "s6", "supervise": "daemontools"}
+#: How a supervisor stops a service for good.
+_DOWN = {
+    "supervisord": "supervisorctl stop {}",
+    "runit": "sv down {}",
+    "s6": "s6-svc -d SCANDIR/{}",
+    "daemontools": "svc -d /service/{}",
+    "pm2": "pm2 stop {}",
+}
+#: Programs through which a person starts others: what is above them looks after them, not after the server.
+_PEOPLE = re.compile(r"sshd|tmux|screen|jupyter|code-server|node$|login$")
 #: Services that people log in or run things through; a process in one of them is nobody's service.
 _LOGIN_SERVICES = re.compile(
     r"(user@.*|ssh|sshd|sshd?@.*|getty@.*|cron|crond|atd|docker|containerd|kubelet|slurmd|supervisor|supervisord"
@@ -30,9 +42,9 @@ def manager_of(surroundings: Surroundings, environ: Mapping[str, str]) -> Manage
     """
     return (
         _other_container(surroundings)
+        or _supervisor(surroundings, environ)
         or _unit(surroundings.cgroup)
         or _job(surroundings, environ)
-        or _supervisor(surroundings, environ)
         or _own_container(surroundings, environ)
         or _multiplexer(surroundings, environ)
         or Manager()
@@ -72,9 +84,20 @@ def _job(surroundings: Surroundings, environ: Mapping[str, str]) -> Manager | No
 
 
 def _supervisor(surroundings: Surroundings, environ: Mapping[str, str]) -> Manager | None:
-    if not any(parent.comm == "supervisord" for parent in surroundings.parents):
-        return None
-    return Manager(kind=ManagerKind.SUPERVISOR, name=environ.get("SUPERVISOR_PROCESS_NAME", ""))
+    """A supervisor of services above the process; `detail` says which one."""
+    for parent in surroundings.parents:
+        if _PEOPLE.match(parent.comm):
+            return None
+        if parent.comm == "supervisord":
+            names = (environ.get(f"SUPERVISOR_{part}_NAME", "") for part in ("GROUP", "PROCESS"))
+            name = ":".join(dict.fromkeys(name for name in names if name))
+            return Manager(kind=ManagerKind.SUPERVISOR, name=name, detail="supervisord")
+        if parent.comm in _SERVICE_SUPERVISORS:
+            detail = _SERVICE_SUPERVISORS[parent.comm]
+            return Manager(kind=ManagerKind.SUPERVISOR, name=parent.argument, detail=detail)
+        if parent.comm.startswith("PM2 "):
+            return Manager(kind=ManagerKind.SUPERVISOR, name=environ.get("name", ""), detail="pm2")
+    return None
 
 
 def _own_container(surroundings: Surroundings, environ: Mapping[str, str]) -> Manager | None:
@@ -98,7 +121,10 @@ def _multiplexer(surroundings: Surroundings, environ: Mapping[str, str]) -> Mana
 def remedy(manager: Manager) -> str:
     """What the user does to restart a server that its manager owns; "" where nobody owns it."""
     way = _change(manager, manager.name or "NAME")
-    return f"{way}, start the server in tmux there, and let specttui find it again." if way else ""
+    if not way:
+        return ""
+    profile = "Or give the host's profile stop and start commands ([hosts.NAME.commands])."
+    return f"{way}, start the server in tmux there, and let specttui find it again. {profile}"
 
 
 def _change(manager: Manager, name: str) -> str:
@@ -119,7 +145,9 @@ def _change(manager: Manager, name: str) -> str:
             return (
                 f"Run `scancel {name}` and submit the job with the new arguments; or take nodes with `salloc`"
             )
-        case ManagerKind.SUPERVISOR:
+        case ManagerKind.SUPERVISOR if manager.detail in {"", "supervisord"}:
             return f"Change its command and run `supervisorctl update`; or run `supervisorctl stop {name}`"
+        case ManagerKind.SUPERVISOR:
+            return f"Run `{_DOWN[manager.detail].format(name)}`"
         case _:
             return ""

@@ -85,6 +85,11 @@ class Readiness:
         self._extra_s += seconds
 
     @property
+    def extra_s(self) -> float:
+        """Seconds that the user added to every limit."""
+        return self._extra_s
+
+    @property
     def elapsed_s(self) -> float:
         """Seconds since the start."""
         return self._clock() - self._began_s

@@ -27,6 +27,7 @@ from specttui.launch.settings import (
     server_port,
     spec_settings,
 )
+from specttui.probe.targets import CUSTOM_FAMILY
 
 _CHANGE_BY_HAND = "specttui can watch this server; restart it by hand and let specttui find it again."
 
@@ -50,8 +51,8 @@ def found_server(
     readable = _Readable(launch, facts.package.config)
     effective = _effective(readable.settings, arguments)
     version = facts.package.version or str(arguments.get("version") or "")
-    choice = _choice(facts, readable, effective, arguments, version)
     workers = {PurePosixPath(file.path).name: _worker(file, inspect_source) for file in facts.workers}
+    choice = _named_by_user(workers, _choice(facts, readable, effective, arguments, version))
     worker = workers.get(choice.file_name, Worker())
     info = ServerInfo(
         pid=facts.pid,
@@ -187,6 +188,16 @@ def _choice(
         overlap_disabled=bool(disabled) if speculates and disabled is not None else None,
         multi_layer=bool(arguments.get("enable_multi_layer_eagle", readable.multi_layer)),
     )
+
+
+def _named_by_user(workers: Mapping[str, Worker], choice: WorkerChoice) -> WorkerChoice:
+    """The worker of a target in the user's settings, where the rules lead to none that we know."""
+    if workers.get(choice.file_name, Worker()).family:
+        return choice
+    for file_name, worker in workers.items():
+        if worker.family == CUSTOM_FAMILY:
+            return WorkerChoice(file_name, worker.class_name, "a target in the settings names it")
+    return choice
 
 
 def _worker(file: WorkerFile, inspect_source: InspectSource) -> Worker:

@@ -148,6 +148,7 @@ class _Silence:
         self._limits = limits
         self._watch = HangWatch()
         self._log_size = -1
+        self._silent_s = 0.0
         self._next_s = limits.word_s
 
     async def look(self, log_size: int) -> None:
@@ -159,11 +160,13 @@ class _Silence:
         if log_size != self._log_size:
             self._log_size = log_size
             self._readiness.saw_progress()
+        silent_s = self._readiness.silent_s
+        if silent_s < self._silent_s:  # a log that is no file speaks through whoever reads it
             self._watch.reset()
             self._next_s = self._limits.word_s
-            return
-        if self._readiness.silent_s >= self._next_s:
-            self._next_s = self._readiness.silent_s + self._limits.word_s
+        self._silent_s = silent_s
+        if silent_s >= self._next_s:
+            self._next_s = silent_s + self._limits.word_s
             self._on_step(
                 ServerProgress(phase="silent", detail=self._word(), elapsed_s=self._readiness.elapsed_s)
             )
@@ -174,7 +177,7 @@ class _Silence:
 
     async def _look_for_hang(self) -> None:
         hung_s = self._watch.hung_for_s(await sample_gpus(self._remote), self._readiness.elapsed_s)
-        if self._limits.hang_s is not None and hung_s >= self._limits.hang_s:
+        if self._limits.hang_s is not None and hung_s >= self._limits.hang_s + self._readiness.extra_s:
             raise StartFailedError(
                 "The server looks deadlocked",
                 category="hung",

@@ -10,7 +10,8 @@ from typing import Any
 
 from specttui.errors import RemoteCommandError
 from specttui.host import remote_scripts
-from specttui.host.remote import CommandResult, Remote
+from specttui.host.remote import CommandResult
+from specttui.host.runner import Runner
 
 _PACKAGE = "specttui.host.remote_scripts"
 
@@ -75,7 +76,7 @@ def bundle(room: str) -> str:
 
 
 async def run_program(
-    remote: Remote, room: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 60.0
+    remote: Runner, room: str, parameters: Mapping[str, Any] | None = None, *, timeout_s: float = 60.0
 ) -> Any:  # noqa: ANN401 - JSON
     """Run a program's `main(parameters)` on the host and return its JSON answer.
 
@@ -102,7 +103,7 @@ async def run_program(
     return _answer(remote, room, result, mark)
 
 
-def _answer(remote: Remote, room: str, result: CommandResult, mark: str) -> Any:  # noqa: ANN401 - JSON
+def _answer(remote: Runner, room: str, result: CommandResult, mark: str) -> Any:  # noqa: ANN401 - JSON
     found = re.search(rf"<{mark}>(.*)</{mark}>", result.text)
     if found:
         return json.loads(found[1])

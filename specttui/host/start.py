@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from specttui.errors import LaunchError, ServerStartError
-from specttui.events import Launch, Manager, ServerStarting
+from specttui.events import Launch, LogKind, LogSource, Manager, ServerStarting
 from specttui.host.processes import ProcessId
 from specttui.host.remote import Remote
 from specttui.host.remote_python import run_program
+from specttui.host.tail import FromOffset, TailStart
 from specttui.launch.redact import redact
 
 OnStart = Callable[[ServerStarting], None]
@@ -24,24 +25,28 @@ class Started:
     Attributes:
         pid: Its launcher.
         start_ticks: When that began, in clock ticks since boot.
-        log_path: Where its output goes.
+        log_path: The file that its output goes to, "" when that is none.
         log_offset: Where in that file its output begins.
-        script_path: The launch script on the host.
+        script_path: The launch script on the host, "" when a manager started it.
         exit_path: Where the launch script notes the exit status.
         session: The session that holds it and everything it starts.
         port: The port that clients will use.
         note: Why the log is not the wanted file; "" when it is.
+        manager: Who would bring it back.
+        other_log: Its log where that is no file of ours, and where in it its words begin.
     """
 
     pid: int
     start_ticks: int
-    log_path: str
-    log_offset: int
-    script_path: str
-    exit_path: str
+    log_path: str = ""
+    log_offset: int = 0
+    script_path: str = ""
+    exit_path: str = ""
     session: int = 0
     port: int = 0
     note: str = ""
+    manager: Manager = field(default_factory=Manager)
+    other_log: tuple[LogSource, TailStart] | None = None
 
     @property
     def tree(self) -> tuple[ProcessId, ...]:
@@ -59,9 +64,11 @@ class Started:
         return (self.session,) if self.session else ()
 
     @property
-    def manager(self) -> Manager:
-        """Nobody brings it back but us."""
-        return Manager()
+    def log(self) -> tuple[LogSource, TailStart]:
+        """Its log, and where in it its words begin."""
+        if self.other_log is not None:
+            return self.other_log
+        return LogSource(kind=LogKind.FILE, path=self.log_path), FromOffset(self.log_offset)
 
 
 async def start(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -62,6 +62,21 @@ class StopLimits:
     memory_s: float = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class EndBy:
+    """Another way to end a server than by signals: through whoever manages it.
+
+    Attributes:
+        words: What is done, for the user to read.
+        run: Does it, and returns when it is done or under way.
+        signals: Ask the launcher by a signal besides: nobody manages the server after all.
+    """
+
+    words: str
+    run: Callable[[], Awaitable[None]]
+    signals: bool = False
+
+
 #: What stopping is given when nobody says otherwise.
 DEFAULT_STOP_LIMITS = StopLimits()
 
@@ -83,6 +98,7 @@ async def stop(
     *,
     limits: StopLimits = DEFAULT_STOP_LIMITS,
     idle_mib: Mapping[int, int] | None = None,
+    by: EndBy | None = None,
 ) -> StopReport:
     """Stop a server and wait until its ports are free and its GPU memory is back.
 
@@ -95,16 +111,18 @@ async def stop(
         limits: How long to wait for what.
         idle_mib: Used memory by GPU index before the server was started, where it is known; without it
             the memory counts as released when it does not fall any more.
+        by: How to end it instead of by signals; whatever it leaves is killed.
 
     Raises:
         ServerManagedError: A manager would bring it back; the remedy says what to do instead.
         ServerStopError: Something of it is left, or its port is taken by somebody else.
         ConnectionLostError: The connection broke; look again before anything else.
     """
-    refuse_managed(server.manager)
+    if by is None:
+        refuse_managed(server.manager)
     before = await sample_gpus(remote)
     tree = _Tree(remote, server)
-    killed = await _end_processes(tree, on_step, limits)
+    killed = await _end_processes(tree, on_step, limits, by)
     await _free_ports(tree, on_step, limits)
     after, released = await _release_memory(remote, before, on_step, limits, idle_mib)
     on_step(ServerStopping(step="stopped"))
@@ -163,13 +181,15 @@ class _Tree:
             await self.look(wait_s=min(_SLICE_S, max(0.0, deadline - clock())))
 
 
-async def _end_processes(tree: _Tree, on_step: OnStop, limits: StopLimits) -> tuple[ProcessId, ...]:
-    """Ask the launcher to end, which ends its workers; then kill what is left."""
-    launcher = tree.known[0][0]
-    on_step(
-        ServerStopping(step="terminate", detail=f"process {launcher} and the {len(tree.known) - 1} below it")
-    )
-    await tree.look("TERM", wait_s=_SLICE_S)
+async def _end_processes(
+    tree: _Tree, on_step: OnStop, limits: StopLimits, by: EndBy | None
+) -> tuple[ProcessId, ...]:
+    """Ask the launcher or its manager to end it, which ends its workers; then kill what is left."""
+    processes = f"process {tree.known[0][0]} and the {len(tree.known) - 1} below it"
+    on_step(ServerStopping(step="terminate", detail=f"{processes}: {by.words}" if by else processes))
+    if by is not None:
+        await by.run()
+    await tree.look("TERM" if by is None or by.signals else "", wait_s=_SLICE_S)
     _check_allowed(tree)
     await tree.wait_for_end(limits.terminate_s)
     left = tree.alive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from specttui.launch.argv import CommandLine, Option, parse
 from specttui.launch.change import apply, speculation_edits, with_speculation
+from specttui.launch.communication import Communication, communication
 from specttui.launch.coupling import coupling_notes, max_draft_tokens
 from specttui.launch.diff import changes, describe, summary
 from specttui.launch.edits import (
@@ -37,11 +38,11 @@ from specttui.launch.settings import (
 )
 
 __all__ = [
-    "PRESETS", "Baseline", "CommandLine", "DiffLine", "Edit", "LaunchDiff", "Option", "Parallelism", "Preset",
-    "Problem", "RemoveFlag", "SetEnv", "SetFlag", "UnsetEnv", "apply", "changed_settings", "changes",
-    "command_lines", "config_file", "coupling_notes", "describe", "draft_memory_hint", "env_lines",
-    "env_meaning", "env_paths", "expected_effective", "grouping_algorithm", "is_active", "label",
-    "max_draft_tokens", "model_path", "parallelism", "parse", "preset", "quoted", "redact", "relevant_env",
-    "server_host", "server_port", "spec_settings", "speculation_edits", "summary", "validate_env",
-    "validate_environment", "with_speculation",
+    "PRESETS", "Baseline", "CommandLine", "Communication", "DiffLine", "Edit", "LaunchDiff", "Option",
+    "Parallelism", "Preset", "Problem", "RemoveFlag", "SetEnv", "SetFlag", "UnsetEnv", "apply",
+    "changed_settings", "changes", "command_lines", "communication", "config_file", "coupling_notes",
+    "describe", "draft_memory_hint", "env_lines", "env_meaning", "env_paths", "expected_effective",
+    "grouping_algorithm", "is_active", "label", "max_draft_tokens", "model_path", "parallelism", "parse",
+    "preset", "quoted", "redact", "relevant_env", "server_host", "server_port", "spec_settings",
+    "speculation_edits", "summary", "validate_env", "validate_environment", "with_speculation",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from specttui.launch.argv import Option
 from specttui.launch.coupling import coupling_notes
 from specttui.launch.edits import DiffLine, LaunchDiff
 from specttui.launch.label import label
-from specttui.launch.overrides import changed_variables, warnings
+from specttui.launch.overrides import changed_variables, errors, meanings, warnings
 from specttui.launch.redact import HIDDEN, hide_in_text, is_secret_flag, is_secret_variable, redact
 from specttui.launch.render import command_lines, env_lines, quoted
 from specttui.launch.settings import Config, effective_command, spec_settings
@@ -38,8 +38,8 @@ def describe(
 
     Returns:
         Lines without secrets (environment first, then the command, one flag per line), the changes in words,
-        the coupled rules that were applied, warnings, and the label of the run it would be. The launches in
-        it are those given, secrets included.
+        the coupled rules that were applied, warnings and errors, what NCCL makes of changed values, and the
+        label of the run it would be. The launches in it are those given, secrets included.
 
     Raises:
         LaunchError: One of the commands cannot be read.
@@ -56,6 +56,8 @@ def describe(
         notes=coupling_notes(before, after, config),
         warnings=warnings(before, after, config=config, sglang_version=sglang_version),
         label=label(after, base or before, config),
+        meanings=meanings(before, after),
+        errors=errors(before, after),
     )
 
 

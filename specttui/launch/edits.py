@@ -70,7 +70,8 @@ class LaunchDiff:
     """What a set of edits does to a launch.
 
     `lines` shows environment and command, one flag with its value per line; `changes` are the changes in
-    words; `warnings` say what may make a change void; `notes` say which coupled rules were applied.
+    words; `warnings` say what may make a change void; `notes` say which coupled rules were applied;
+    `meanings` say what NCCL makes of a value; `errors` keep it from being run, each with its remedy.
     """
 
     before: Launch
@@ -80,3 +81,5 @@ class LaunchDiff:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     label: str = ""
+    meanings: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()

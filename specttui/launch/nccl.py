@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from specttui.launch import nccl_names as names
@@ -19,11 +19,15 @@ from specttui.launch import nccl_names as names
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a variable's value; a `refuse` is certain to fail or to do nothing."""
+    """What is wrong with a variable's value; a `refuse` is certain to fail or to do nothing.
+
+    `names` are the variables it is about, where a whole environment was checked.
+    """
 
     severity: Literal["refuse", "warn"]
     text: str
     remedy: str = ""
+    names: tuple[str, ...] = ()
 
 
 def validate_env(name: str, value: str) -> list[Problem]:
@@ -53,14 +57,23 @@ def validate_env(name: str, value: str) -> list[Problem]:
 
 def validate_environment(env: Mapping[str, str]) -> list[Problem]:
     """Check all NCCL variables of an environment, those included that contradict each other."""
-    found = [problem for name, value in env.items() for problem in validate_env(name, value)]
+    found = [
+        replace(problem, names=(name,))
+        for name, value in env.items()
+        for problem in validate_env(name, value)
+    ]
+    return [*found, *_contradictions(env)]
+
+
+def _contradictions(env: Mapping[str, str]) -> list[Problem]:
+    found = []
     least, most = (c_integer(env[name]) if name in env else None for name in names.CHANNEL_RANGE)
     if least is not None and most is not None and least > most:
-        found.append(
-            _warning(f"NCCL_MIN_NCHANNELS={least} is above NCCL_MAX_NCHANNELS={most}: the maximum caps it")
-        )
+        text = f"NCCL_MIN_NCHANNELS={least} is above NCCL_MAX_NCHANNELS={most}: the maximum caps it"
+        found.append(Problem("warn", text, names=names.CHANNEL_RANGE))
     if c_integer(env.get("NCCL_P2P_DISABLE", "0")) == 1 and "NCCL_P2P_LEVEL" in env:
-        found.append(_warning("NCCL_P2P_DISABLE=1 makes NCCL_P2P_LEVEL void"))
+        text = "NCCL_P2P_DISABLE=1 makes NCCL_P2P_LEVEL void"
+        found.append(Problem("warn", text, names=("NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL")))
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from specttui.events import Launch
 from specttui.launch import flags
 from specttui.launch.argv import CommandLine
-from specttui.launch.nccl import Problem, validate_environment
+from specttui.launch.nccl import Problem, env_meaning, validate_environment
 from specttui.launch.settings import SPEC_V2_VARIABLE, Config, effective_command, parallelism, spec_settings
 from specttui.launch.versions import at_least, at_most
 
@@ -39,10 +39,7 @@ def warnings(
     command = effective_command(after, config)
     found = [
         *_nccl_warnings(changed, after, command, config, sglang_version),
-        *(
-            problem.text + (f" ({problem.remedy})" if problem.remedy else "")
-            for problem in _problems(changed, after)
-        ),
+        *(told(problem) for problem in changed_problems(before, after) if problem.severity == "warn"),
         *_speculation_warnings(before, after, command, config, sglang_version),
         *_measurement_warnings(before, after, command, config),
     ]
@@ -67,9 +64,31 @@ def draft_memory_hint(launch: Launch, sglang_version: str) -> str:
     return f"set {SPEC_V2_VARIABLE}=1: without it this release may load the model twice"
 
 
-def _problems(changed: dict[str, str | None], after: Launch) -> list[Problem]:
-    relevant = {name: value for name, value in after.env.items() if name in changed}
-    return validate_environment(relevant)
+def changed_problems(before: Launch, after: Launch) -> list[Problem]:
+    """What is wrong with the variables that differ; those that the server runs with already are its own."""
+    changed = changed_variables(before, after).keys()
+    return [problem for problem in validate_environment(after.env) if changed & set(problem.names)]
+
+
+def told(problem: Problem) -> str:
+    """A problem with its remedy, in one line."""
+    return problem.text + (f" ({problem.remedy})" if problem.remedy else "")
+
+
+def errors(before: Launch, after: Launch) -> tuple[str, ...]:
+    """Values that a ten-minute restart would be wasted on, each with what to write instead."""
+    found = (told(problem) for problem in changed_problems(before, after) if problem.severity == "refuse")
+    return tuple(dict.fromkeys(found))
+
+
+def meanings(before: Launch, after: Launch) -> tuple[str, ...]:
+    """What NCCL makes of the values that differ, where that is not what they read like.
+
+    For instance "NCCL_P2P_LEVEL 4 = SYS: between NUMA nodes".
+    """
+    changed = changed_variables(before, after).items()
+    known = ((name, env_meaning(name, value)) for name, value in changed if value is not None)
+    return tuple(f"{name} {meaning}" for name, meaning in known if meaning)
 
 
 def _nccl_warnings(

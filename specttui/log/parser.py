@@ -17,6 +17,10 @@ from specttui.log.progress import is_bar, progress
 from specttui.log.sglang import STOPPING, read_line
 from specttui.log.text import for_view, to_text
 
+#: Of more lines than this between two flushes only the last ones are shown: nobody can read a flood, and
+#: drawing it would hold up the keys.
+FLOOD_LINES = 1000
+FLOOD_SHOWN = 50
 #: How an access-log line of a request that went well ends.
 _OK_END = b'HTTP/1.1" 200 OK'
 _OK_LENGTH = len(_OK_END)
@@ -94,6 +98,8 @@ class LogParser:
         events: list[Event] = []
         if self._viewed:
             lines = tuple(self._view)
+            if self._viewed > FLOOD_LINES:
+                lines = lines[-FLOOD_SHOWN:]
             events.append(LogLines(lines=lines, dropped=self._viewed - len(lines)))
             self._view.clear()
             self._viewed = 0

@@ -81,6 +81,7 @@ class _Probe:
         self.cycle = Values()
         self.phases: dict[Phase, Values] = {}
         self.phase_sum_ms: dict[Phase, float] = {}
+        self.having_sum_ms: dict[Phase, float] = {}
         self.cycle_sum_ms = 0.0
         self.accepted = self.batch = 0
 
@@ -93,17 +94,18 @@ class _Probe:
             for phase, times in event.phase_ms.items():
                 value = times[index] if index < len(times) else None
                 if value is not None:
-                    self._add_phase(phase, value, in_known_cycle=cycle is not None)
+                    self._add_phase(phase, value, cycle)
         for accepted, batch in zip(event.accepted, event.batch, strict=False):
             if accepted is not None:
                 self.accepted += accepted
                 self.batch += batch
 
-    def _add_phase(self, phase: Phase, value_ms: float, *, in_known_cycle: bool) -> None:
+    def _add_phase(self, phase: Phase, value_ms: float, cycle_ms: float | None) -> None:
         self.phases.setdefault(phase, Values()).add(value_ms)
         # Shares compare sums over the same cycles: those whose length is known.
-        if in_known_cycle:
+        if cycle_ms is not None:
             self.phase_sum_ms[phase] = self.phase_sum_ms.get(phase, 0.0) + value_ms
+            self.having_sum_ms[phase] = self.having_sum_ms.get(phase, 0.0) + cycle_ms
 
     def figures(self, rank: str, clock: Clock) -> ProbeFigures:
         return ProbeFigures(
@@ -117,7 +119,9 @@ class _Probe:
 
     def _phase(self, phase: Phase) -> PhaseFigures:
         values = self.phases[phase]
-        share = self.phase_sum_ms.get(phase, 0.0) / self.cycle_sum_ms if self.cycle_sum_ms else None
+        # The probe times the parts of phases in some cycles only: their share is of those.
+        whole_ms = self.cycle_sum_ms if phase in CYCLE_PHASES else self.having_sum_ms.get(phase, 0.0)
+        share = self.phase_sum_ms.get(phase, 0.0) / whole_ms if whole_ms else None
         return PhaseFigures(phase.value, median(values.kept), values.percentile(0.95), share)
 
     def _other(self) -> tuple[PhaseFigures, ...]:

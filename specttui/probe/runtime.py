@@ -6,7 +6,7 @@ import ast
 import json
 import pprint
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -70,20 +70,24 @@ def python_literal(value: Mapping[str, Any]) -> str:
 @cache
 def block_body() -> str:
     """The rooms in order, without their docstrings and imports, which are gathered at the top."""
-    imports: set[str] = set()
-    parts = []
-    for room in ROOMS:
-        source = (resources.files("specttui.probe.block") / f"{room}.py").read_text(encoding="ascii")
-        tree = ast.parse(source)
-        imports.update(_standard_imports(tree))
-        parts.append(_without_head(source, tree))
-    return "\n".join(sorted(imports)) + "\n\n\n" + "\n\n\n".join(parts)
+    folder = resources.files("specttui.probe.block")
+    sources = [(folder / f"{room}.py").read_text(encoding="ascii") for room in ROOMS]
+    trees = [ast.parse(source) for source in sources]
+    parts = [_without_head(source, tree) for source, tree in zip(sources, trees, strict=True)]
+    return "\n".join(_standard_imports(trees)) + "\n\n\n" + "\n\n\n".join(parts)
 
 
-def _standard_imports(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
-        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not _is_ours(node)):
-            yield ast.unparse(node)
+def _standard_imports(trees: list[ast.Module]) -> list[str]:
+    """The rooms' imports of the standard library: one statement for each module, in order."""
+    modules: set[str] = set()
+    names: dict[str, set[str]] = {}
+    for node in [node for tree in trees for node in tree.body]:
+        if isinstance(node, ast.Import):
+            modules.update(ast.unparse(alias) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not _is_ours(node):
+            names.setdefault(node.module or "", set()).update(ast.unparse(alias) for alias in node.names)
+    plain = [f"import {module}" for module in sorted(modules)]
+    return plain + [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
 
 
 def _is_ours(node: ast.ImportFrom) -> bool:

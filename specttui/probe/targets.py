@@ -60,6 +60,10 @@ class Target:
     cycle_method: str = ""
 
 
+#: What the family of a user's own target is called.
+CUSTOM_FAMILY = "custom"
+
+
 def custom_target(class_name: str, cycle_method: str, phases: Mapping[str, str]) -> Target:
     """A target from a user's settings, for a worker the table does not know.
 
@@ -70,7 +74,7 @@ def custom_target(class_name: str, cycle_method: str, phases: Mapping[str, str])
     """
     calls = {phase: (call,) for phase, call in phases.items()}
     ways = ("verify", "result", *_LATE)
-    return Target("custom", calls, acceptance=ways, class_name=class_name, cycle_method=cycle_method)
+    return Target(CUSTOM_FAMILY, calls, acceptance=ways, class_name=class_name, cycle_method=cycle_method)
 
 
 _PREFILL_V1 = {

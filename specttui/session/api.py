@@ -12,7 +12,7 @@ from specttui.launch.edits import Edit, LaunchDiff
 from specttui.state.history import HISTORY_METRICS
 from specttui.state.snapshot import Series, Snapshot
 
-__all__ = ["HISTORY_METRICS", "Leftover", "PatchPreview", "ProbeWay", "SessionApi"]
+__all__ = ["HISTORY_METRICS", "DraftConfigView", "Leftover", "PatchPreview", "ProbeWay", "SessionApi"]
 
 
 #: How the probe gets into the server.
@@ -43,6 +43,22 @@ class PatchPreview:
     warnings: tuple[str, ...] = ()
     already_patched: bool = False
     way: ProbeWay = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftConfigView:
+    """The draft model's config.json as it is on the host.
+
+    `layer_ids` maps a place in it ("eagle_config.eagle_aux_hidden_state_layer_ids") to the target's layers
+    whose hidden states the draft reads: wrong ones ruin acceptance. `changed` is True while it holds an edit.
+    """
+
+    path: str
+    text: str
+    layer_ids: dict[str, tuple[int, ...]]
+    sha256: str
+    original_sha256: str
+    changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +99,11 @@ class SessionApi(Protocol):
         """True while a worker file on the host holds our block."""
         ...
 
+    @property
+    def changes_on_host(self) -> tuple[str, ...]:
+        """What of ours is on the host and would stay there, one sentence each; restoring undoes all."""
+        ...
+
     async def back_up(self) -> str:
         """Copy the worker file beside itself and into the session folder; returns the remote path."""
         ...
@@ -99,19 +120,39 @@ class SessionApi(Protocol):
         ...
 
     async def restore(self) -> None:
-        """Bring the worker file's original bytes back."""
+        """Bring the original of everything back that we changed on the host, or found changed."""
         ...
 
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
         """What a restart with these edits would run."""
         ...
 
-    async def restart(self, edits: Sequence[Edit]) -> None:
-        """Stop the server and start it with the edits; returns when it is ready."""
+    async def restart(self, edits: Sequence[Edit], *, retry_hung: bool = False) -> None:
+        """Stop the server and start it with the edits; returns when it is ready.
+
+        Values that cannot work are refused before anything is stopped, and so is a combination that hung in
+        this session, unless `retry_hung` says that the user was told.
+        """
+        ...
+
+    def extend_start(self, seconds: float) -> None:
+        """Wait so much longer for the server that is being started."""
         ...
 
     async def restart_last_good(self) -> None:
         """Start the last launch that became ready."""
+        ...
+
+    async def view_draft_config(self) -> DraftConfigView:
+        """Read the draft model's config.json; changes nothing."""
+        ...
+
+    async def edit_draft_config(self, text: str) -> None:
+        """Back up if needed and write this text, a JSON object; takes effect at the next restart."""
+        ...
+
+    async def restore_draft_config(self) -> None:
+        """Bring the original config.json back, byte for byte."""
         ...
 
     async def set_clock(self, clock: Clock) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from specttui.errors import ServerNotFoundError
+from specttui.errors import RemoteCommandError, UsageError
 from specttui.events import FileState, ServerInfo, Worker
 from specttui.host.discovery import discover
 from specttui.host.files import GuardedFile
@@ -17,13 +18,16 @@ from specttui.host.leftovers import find_journals
 from specttui.host.link import Link
 from specttui.host.prompts import Prompter
 from specttui.host.remote import Remote
-from specttui.host.target import ConnectOptions, Target
+from specttui.host.sudo import Sudo
+from specttui.host.transport import reached
 from specttui.launch import changed_settings, command_lines, env_lines, summary
 from specttui.probe.describe import describe, to_dict
 from specttui.probe.inspection import Inspection, inspect
 from specttui.probe.patch import remove
+from specttui.probe.targets import Target
 from specttui.session import folders
 from specttui.session.console import ConsolePrompter
+from specttui.session.options import SessionOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,84 +39,83 @@ class Checked:
     inspections: tuple[Inspection | None, ...]
 
 
-async def check(
-    host: str,
-    *,
-    server_port: int | None = None,
-    use_ssh_config: bool = True,
-    options: ConnectOptions | None = None,
-    prompter: Prompter | None = None,
-) -> Checked:
+async def check(options: SessionOptions, prompter: Prompter | None = None) -> Checked:
     """Look at a host and go; changes nothing there.
+
+    Args:
+        options: The host, and how to reach it.
+        prompter: Asked about host keys and for secrets; the terminal by default.
 
     Raises:
         SpecttuiError: The host cannot be reached or looked at.
     """
-    async with _visit(host, use_ssh_config, options, prompter) as remote:
-        discovery = await discover(remote, port=server_port, inspect_source=inspect)
-    inspections = tuple(_inspection(server) for server in discovery.servers)
-    return Checked(host, discovery, inspections)
+    inspecting = partial(inspect, targets=options.targets)
+    async with visit(options, prompter or ConsolePrompter()) as remote:
+        discovery = await discover(
+            remote, port=options.server_port, log_path=options.log_path, inspect_source=inspecting
+        )
+    inspections = tuple(_inspection(server, options.targets) for server in discovery.servers)
+    return Checked(options.name or str(options.target), discovery, inspections)
 
 
-async def restore(
-    host: str,
-    *,
-    path: str | None = None,
-    server_port: int | None = None,
-    use_ssh_config: bool = True,
-    options: ConnectOptions | None = None,
-    prompter: Prompter | None = None,
-) -> str:
+async def restore(options: SessionOptions, path: str | None = None, prompter: Prompter | None = None) -> str:
     """Bring the originals of a host's patched worker files back, with only what lies on the host.
 
     Args:
-        host: The host.
+        options: The host, and how to reach it; its `server_port` names the server whose worker is meant.
         path: The file; by default every file that a session noted on the host or that a server runs.
-        server_port: The server whose worker file is meant.
-        use_ssh_config: Read ~/.ssh/config.
-        options: How to connect instead.
-        prompter: Asked about host keys and for secrets.
+        prompter: Asked about host keys and for secrets; the terminal by default.
 
     Returns:
         One line per file: what was done.
 
     Raises:
+        UsageError: The host's profile is read-only.
         SpecttuiError: The host cannot be reached, or a file cannot be restored; the others were.
     """
-    async with _visit(host, use_ssh_config, options, prompter) as remote:
-        paths = [path] if path else await _candidates(remote, server_port)
+    if options.readonly:
+        raise UsageError(
+            "restore would change the host, and its profile is read-only",
+            remedy="Take `readonly` out of the profile, or name the host itself.",
+        )
+    asked = prompter or ConsolePrompter()
+    async with visit(options, asked) as remote:
+        paths = [path] if path else await _candidates(remote, options)
         if not paths:
             return "Nothing to restore: no session left a patched file, and no server's worker is patched."
-        return "\n".join([await _restore_one(remote, each) for each in paths])
+        sudo = Sudo(remote, asked, options.sudo)
+        return "\n".join([await _restore_one(remote, each, sudo) for each in paths])
 
 
 @asynccontextmanager
-async def _visit(
-    host: str, use_ssh_config: bool, options: ConnectOptions | None, prompter: Prompter | None
-) -> AsyncIterator[Remote]:
-    chosen = options or ConnectOptions(use_ssh_config=use_ssh_config)
-    link = Link(Target.parse(host), prompter or ConsolePrompter(), chosen)
+async def visit(options: SessionOptions, prompter: Prompter) -> AsyncIterator[Remote]:
+    """A host, connected for as long as the context lasts."""
+    link = Link(options.target, prompter, options.connect)
     await link.start()
     try:
-        yield link
+        yield reached(link, options.via)
     finally:
         await link.close()
 
 
-async def _candidates(remote: Remote, server_port: int | None) -> list[str]:
+async def _candidates(remote: Remote, options: SessionOptions) -> list[str]:
     """Files that sessions noted on the host, and patched files of running servers, each once."""
     paths = [record.path for record in await find_journals(remote)]
-    with suppress(ServerNotFoundError):
-        discovery = await discover(remote, port=server_port, inspect_source=inspect)
-        for server in discovery.servers:
-            workers = (server.info.worker, *server.info.other_workers)
-            paths += [worker.path for worker in workers if worker.state is FileState.PATCHED]
+    try:
+        discovery = await discover(remote, port=options.server_port, inspect_source=inspect)
+    except RemoteCommandError:
+        if not paths:
+            raise
+        return list(dict.fromkeys(paths))  # without Python on the host, the sessions' own notes must do
+    for server in discovery.servers:
+        workers = (server.info.worker, *server.info.other_workers)
+        paths += [worker.path for worker in workers if worker.state is FileState.PATCHED]
     return list(dict.fromkeys(paths))
 
 
-async def _restore_one(remote: Remote, path: str) -> str:
+async def _restore_one(remote: Remote, path: str, sudo: Sudo) -> str:
     session_id = datetime.now(UTC).strftime("restore-%Y%m%d-%H%M%S")
-    guarded = GuardedFile(remote, path, session_id, folders.home() / "restored" / session_id)
+    guarded = GuardedFile(remote, path, session_id, folders.home() / "restored" / session_id, sudo)
     contents = await guarded.read()
     inspection = inspect(contents.data, path)
     if inspection.state is FileState.ORIGINAL:
@@ -124,10 +127,10 @@ async def _restore_one(remote: Remote, path: str) -> str:
     return f"{path}: restored, byte for byte (sha256 {done.sha256})"
 
 
-def _inspection(server: FoundServer) -> Inspection | None:
+def _inspection(server: FoundServer, targets: Sequence[Target]) -> Inspection | None:
     path = server.info.worker.path
     source = server.sources.get(path)
-    return inspect(source, path) if source is not None else None
+    return inspect(source, path, targets=targets) if source is not None else None
 
 
 def check_json(checked: Checked) -> dict[str, Any]:

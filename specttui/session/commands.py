@@ -79,6 +79,12 @@ class CommandRunner:
         self._emitter.emit(CommandFinished(command_id=command_id, name=name, detail=outcome))
         return result
 
+    async def idle(self) -> None:
+        """Wait until no command runs."""
+        while self._task is not None:
+            await asyncio.wait({self._task})
+            await asyncio.sleep(0)  # whoever ran it clears it away
+
     async def cancel(self) -> None:
         """Cancel the command in progress and wait until it has stopped."""
         if self._task is not None:

@@ -7,6 +7,7 @@ import getpass
 import sys
 
 from specttui.host.prompts import HostKeyQuestion, SecretQuestion
+from specttui.session.printing import plain, say
 
 
 class ConsolePrompter:
@@ -16,10 +17,10 @@ class ConsolePrompter:
         """Show the key's fingerprint; True for "yes" typed in full."""
         if not sys.stdin.isatty():
             return False
-        print(
+        say(
             f"The {question.key_type} key of {question.host}, port {question.port}, is not known.\n"
             f"Its fingerprint is {question.fingerprint}.",
-            file=sys.stderr,
+            stream=sys.stderr,
         )
         answer = await asyncio.to_thread(input, "Accept it and remember it? Type yes or no: ")
         return answer.strip().lower() == "yes"
@@ -30,6 +31,6 @@ class ConsolePrompter:
             return None
         ask = input if question.echo else getpass.getpass
         try:
-            return await asyncio.to_thread(ask, f"{question.title}: {question.prompt} ")
+            return await asyncio.to_thread(ask, plain(f"{question.title}: {question.prompt} "))
         except EOFError:
             return None

@@ -54,7 +54,11 @@ def render(folder: Path, format: Format = "markdown") -> str:  # noqa: A002 - th
 
 
 def write_report(folder: Path, path: Path | None = None) -> Path:
-    """Write a session's markdown report; returns where. Default: `report.md` in its folder.
+    """Write a session's markdown report; returns where.
+
+    Args:
+        folder: The session's folder.
+        path: The file; by default `report.md` in the session's folder, for its user alone (mode 0600).
 
     Raises:
         RecordingError: It cannot be written there.
@@ -63,6 +67,8 @@ def write_report(folder: Path, path: Path | None = None) -> Path:
     text = render(folder)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        if path is None:
+            target.touch(mode=0o600)
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RecordingError(

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from specttui.config import Settings
 from specttui.errors import UsageError
 from specttui.log.summary import render as render_log
 from specttui.log.summary import summarise
@@ -21,27 +22,55 @@ from specttui.session.export import Format, render
 _PIECE = 1 << 20
 
 
-def check_host(host: str, *, server_port: int | None, use_ssh_config: bool, as_json: bool) -> str:
+def check_host(
+    host: str, settings: Settings, *, server_port: int | None, use_ssh_config: bool, as_json: bool
+) -> str:
     """What runs on a host, and what patching would hook; changes nothing there.
 
     Raises:
         SpecttuiError: The host cannot be reached or looked at.
     """
     from specttui.session.checking import check, check_json, check_text
+    from specttui.session.choose import session_options
 
-    found = asyncio.run(check(host, server_port=server_port, use_ssh_config=use_ssh_config))
+    options = session_options(host, settings, server_port=server_port, use_ssh_config=use_ssh_config)
+    found = asyncio.run(check(options))
     return _as_json(check_json(found)) if as_json else check_text(found)
 
 
-def restore_host(host: str, *, path: str | None, server_port: int | None, use_ssh_config: bool) -> str:
+def restore_host(
+    host: str, settings: Settings, *, path: str | None, server_port: int | None, use_ssh_config: bool
+) -> str:
     """Bring the original worker file of a host back.
 
     Raises:
         SpecttuiError: The host cannot be reached, or no original is known.
     """
     from specttui.session.checking import restore
+    from specttui.session.choose import session_options
 
-    return asyncio.run(restore(host, path=path, server_port=server_port, use_ssh_config=use_ssh_config))
+    options = session_options(host, settings, server_port=server_port, use_ssh_config=use_ssh_config)
+    return asyncio.run(restore(options, path))
+
+
+def examine_host(
+    host: str, settings: Settings, *, server_port: int | None, use_ssh_config: bool, as_json: bool
+) -> tuple[str, bool]:
+    """What works on the way to a host and on it; changes nothing there.
+
+    Returns:
+        The findings, and whether nothing failed.
+
+    Raises:
+        UsageError: The place to connect to cannot be read.
+    """
+    from specttui.session.choose import session_options
+    from specttui.session.console import ConsolePrompter
+    from specttui.session.doctor import examine
+
+    options = session_options(host, settings, server_port=server_port, use_ssh_config=use_ssh_config)
+    found = asyncio.run(examine(options, ConsolePrompter()))
+    return _as_json(found.as_data()) if as_json else found.as_text(), found.healthy
 
 
 def export_session(session: str, format: Format) -> str:  # noqa: A002 - the word users know

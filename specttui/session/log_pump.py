@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable
 from contextlib import aclosing, suppress
+from functools import cache
 
 from specttui.errors import ConnectionLostError, RemoteCommandError, SpecttuiError
 from specttui.events import Alert, Event, LogNotice, LogSource, Severity
+from specttui.host.managers.own_log import OwnLog
 from specttui.host.remote import Remote
 from specttui.host.tail import Chunk, FromEnd, Notice, Position, TailItem, TailStart, follow
 from specttui.log.parser import LogParser
@@ -20,8 +23,10 @@ FLUSH_S = 0.4
 RETRY_S = 0.5
 #: How long to wait after the follow process could not be run: what hinders it rarely passes at once.
 REFUSED_RETRY_S = 15.0
-#: A burst is worked off in turns: after so long, everybody else is let in. A key press takes several turns.
-TURN_S = 0.004
+#: A burst is worked off in turns: after so long, everybody else is let in, for so many rounds of the event
+#: loop: a key press passes through several tasks until the screen is painted.
+TURN_S = 0.002
+_ROUNDS = 6
 _PIECE_BYTES = 4096
 #: After these the bytes go on elsewhere: a line that has no end yet will never get one.
 _BREAKS = frozenset({"truncated", "rotated", "replaced", "hole", "skipped"})
@@ -34,9 +39,13 @@ class LogPump:
         remote: The host; its `run` and `stream` raise ConnectionLostError while it is away.
         emitter: Takes the events.
         on_event: Called with each event after it was emitted; for what commands wait for.
+        own: Follows the profile's own log command instead of the log that was found.
     """
 
-    def __init__(self, remote: Remote, emitter: Emitter, on_event: Callable[[Event], None]) -> None:
+    def __init__(
+        self, remote: Remote, emitter: Emitter, on_event: Callable[[Event], None], own: OwnLog | None = None
+    ) -> None:
+        self._follow = own or follow
         self._remote = remote
         self._emitter = emitter
         self._on_event = on_event
@@ -53,6 +62,7 @@ class LogPump:
     async def begin(self, source: LogSource, start: TailStart) -> None:
         """Follow this log from now on, instead of the one before."""
         await self.stop()
+        _keep_what_is_loaded()
         self.source, self._start = source, start
         self._parser = LogParser()
         self._set_out(source)
@@ -88,7 +98,7 @@ class LogPump:
     async def _pump(self, source: LogSource) -> None:
         while True:
             try:
-                async with aclosing(follow(self._remote, source, start=self._start)) as items:
+                async with aclosing(self._follow(self._remote, source, start=self._start)) as items:
                     async for item in items:
                         self._start = await self._take(item) or self._start
             except ConnectionLostError:
@@ -118,9 +128,9 @@ class LogPump:
         for begin in range(0, len(data), _PIECE_BYTES):
             self._tell(self._parser.feed(data[begin : begin + _PIECE_BYTES]))
             if time.monotonic() >= turn_ends:
-                await asyncio.sleep(0)
+                await _let_others_in()
                 turn_ends = time.monotonic() + TURN_S
-        await asyncio.sleep(0)
+        await _let_others_in()
 
     def _tell(self, events: list[Event]) -> None:
         for event in events:
@@ -143,3 +153,18 @@ class LogPump:
 
     def _warn(self, message: str, remedy: str, severity: Severity = Severity.WARNING) -> None:
         self._emitter.emit(Alert(severity=severity, message=message, remedy=remedy))
+
+
+@cache
+def _keep_what_is_loaded() -> None:
+    """Tell the garbage collector, once, that what is loaded by now stays.
+
+    A full collection goes through every object of every module, a hundred thousand of them, and a burst of
+    lines brings one about every few seconds: each held up the keys by 50 to 100 ms.
+    """
+    gc.freeze()
+
+
+async def _let_others_in() -> None:
+    for _ in range(_ROUNDS):
+        await asyncio.sleep(0)

@@ -9,7 +9,7 @@ from typing import NoReturn
 from specttui.errors import UsageError
 from specttui.events import Clock, Launch
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.session.api import PatchPreview, ProbeWay
+from specttui.session.api import DraftConfigView, PatchPreview, ProbeWay
 from specttui.session.export import write_report
 from specttui.session.replay import Replay, Rewound
 from specttui.state.build import SnapshotBuilder
@@ -27,6 +27,7 @@ class ReplaySession:
     readonly = True
     can_roll_back = False
     patched = False
+    changes_on_host: tuple[str, ...] = ()
     launch: Launch | None = None
 
     def __init__(self, replay: Replay) -> None:
@@ -85,12 +86,30 @@ class ReplaySession:
         del edits
         _refuse()
 
-    async def restart(self, edits: Sequence[Edit]) -> None:
+    async def restart(self, edits: Sequence[Edit], *, retry_hung: bool = False) -> None:
         """Refused: a replay has no host."""
-        del edits
+        del edits, retry_hung
+        _refuse()
+
+    def extend_start(self, seconds: float) -> None:
+        """Refused: a replay has no host."""
+        del seconds
         _refuse()
 
     async def restart_last_good(self) -> None:
+        """Refused: a replay has no host."""
+        _refuse()
+
+    async def view_draft_config(self) -> DraftConfigView:
+        """Refused: a replay has no host."""
+        _refuse()
+
+    async def edit_draft_config(self, text: str) -> None:
+        """Refused: a replay has no host."""
+        del text
+        _refuse()
+
+    async def restore_draft_config(self) -> None:
         """Refused: a replay has no host."""
         _refuse()
 

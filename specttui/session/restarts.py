@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,22 +14,24 @@ from specttui.events import (
     Event,
     FailureSeen,
     Launch,
-    LogKind,
-    LogSource,
+    LogEvent,
+    LogNotice,
+    Manager,
     RunEnded,
     ServerExited,
     ServerFailed,
     ServerReady,
+    ServerStopping,
     Severity,
     StartupStep,
 )
 from specttui.host.readiness import Readiness, StartFailedError
 from specttui.host.ready import Endpoint, endpoint_of
-from specttui.host.server import ServerControl
+from specttui.host.server import Restart, ServerControl
 from specttui.host.start import Started
-from specttui.host.stop import Stoppable
-from specttui.host.tail import FromOffset
+from specttui.host.stop import OnStop, Stoppable
 from specttui.launch import spec_settings
+from specttui.session.diagnosing import diagnose_start
 from specttui.session.emitter import Emitter
 from specttui.session.launches import Launches
 from specttui.session.log_pump import FLUSH_S, LogPump
@@ -43,6 +45,7 @@ LAST_WORDS_S = 5.0
 class _Start:
     """What is known of a start while it goes on."""
 
+    restart: Restart
     readiness: Readiness
     progress: StartupProgress
     failures: list[FailureSeen] = field(default_factory=list)
@@ -74,8 +77,20 @@ class Restarter:
         self._launches = launches
         self._earlier = dict(earlier_starts or {})
         self._start: _Start | None = None
-        self.running: Stoppable | None = None
+        self._running: Stoppable | None = None
+        self.manager = Manager()
         self.busy = False
+
+    @property
+    def running(self) -> Stoppable | None:
+        """The server that runs; its manager is remembered when it is gone."""
+        return self._running
+
+    @running.setter
+    def running(self, server: Stoppable | None) -> None:
+        self._running = server
+        if server is not None:
+            self.manager = server.manager
 
     @property
     def earlier_starts(self) -> dict[str, float]:
@@ -92,8 +107,9 @@ class Restarter:
         if start is None:
             return
         now_s = self._emitter.offset_s
-        if isinstance(event, StartupStep):
+        if isinstance(event, LogEvent) and not isinstance(event, LogNotice):
             start.readiness.saw_progress()
+        if isinstance(event, StartupStep):
             if event.phase == "ready":
                 start.readiness.saw_ready_line()
             start.progress.take(event)
@@ -115,20 +131,34 @@ class Restarter:
         self.busy = True
         try:
             endpoint = endpoint_of(launch, self._launches.config)
-            await self._stop_running()
-            ready = await self._bring_up(launch, label, endpoint)
+            restart = self._control.restart(
+                self.manager, launch, port=endpoint.port, label=label, base=self._launches.original
+            )
+            await restart.prepare()
+            await self._stop_running(restart)
+            ready = await self._bring_up(restart, launch, endpoint)
         finally:
             self.busy = False
         self._launches.serves(launch)
         self._emitter.emit(ready)
         return ready
 
-    async def _bring_up(self, launch: Launch, label: str, endpoint: Endpoint) -> ServerReady:
-        beginning = asyncio.create_task(self._begin(launch, label, endpoint))
+    def extend(self, seconds: float) -> bool:
+        """Wait so much longer for the start in progress; False when there is none."""
+        if self._start is None:
+            return False
+        self._start.readiness.extend(seconds)
+        return True
+
+    async def _bring_up(self, restart: Restart, launch: Launch, endpoint: Endpoint) -> ServerReady:
+        beginning = asyncio.create_task(self._begin(restart, launch))
         try:
             return await self._follow(await asyncio.shield(beginning), endpoint)
         except StartFailedError as error:
             raise await self._failed(beginning.result(), error) from error
+        except ServerStartError as error:
+            self._emitter.emit(ServerFailed(diagnosis=self._diagnose(error)))
+            raise
         except asyncio.CancelledError:
             # Whether there is a server to end is known only once the beginning is through.
             await asyncio.shield(self._abandon(await beginning))
@@ -136,7 +166,7 @@ class Restarter:
         finally:
             self._start = None
 
-    async def _stop_running(self) -> None:
+    async def _stop_running(self, restart: Restart) -> None:
         if self.running is None:
             return
         stopping = self.running
@@ -149,7 +179,7 @@ class Restarter:
                 self._end_run("restart")
             self._emitter.emit(event)
 
-        await self._control.stop(stopping, step)
+        await restart.stop(stopping, step)
         self.running = None
 
     def _end_run(self, reason: str) -> None:
@@ -157,14 +187,12 @@ class Restarter:
         if run is not None:
             self._emitter.emit(RunEnded(run_id=run.run_id, reason=reason))
 
-    async def _begin(self, launch: Launch, label: str, endpoint: Endpoint) -> Started:
+    async def _begin(self, restart: Restart, launch: Launch) -> Started:
         self._launches.started(launch)
-        started = await self._control.start(launch, self._emitter.emit, port=endpoint.port, label=label)
+        started = await restart.start(self._pump.source, self._emitter.emit)
         self.running = started
-        self._start = _Start(Readiness(), self._progress_of(launch))
-        await self._pump.begin(
-            LogSource(kind=LogKind.FILE, path=started.log_path), FromOffset(started.log_offset)
-        )
+        self._start = _Start(restart, Readiness(), self._progress_of(launch))
+        await self._pump.begin(*started.log)
         return started
 
     async def _follow(self, started: Started, endpoint: Endpoint) -> ServerReady:
@@ -201,37 +229,37 @@ class Restarter:
     async def _failed(self, started: Started, error: StartFailedError) -> ServerStartError:
         """Clean up after a failed start and make the error that tells its cause."""
         await asyncio.sleep(FLUSH_S * 2)
-        diagnosis = self._diagnose(error)
+        diagnosis = self._diagnose(error, self._current().failures)
         self._emitter.emit(ServerFailed(diagnosis=diagnosis))
         # A port that another server holds does not become free: nobody waits for that.
         taken = diagnosis.category == "port_in_use"
-        await self._clear_away(replace(started, port=0) if taken else started)
+        await self._clear_away(replace(started, port=0) if taken else started, self._tell_kill)
         return ServerStartError(
             diagnosis.title, cause="\n".join(diagnosis.cause_lines), remedy=diagnosis.remedy
         )
 
     async def _abandon(self, started: Started) -> None:
         """The user cancelled a start: end what was started."""
-        await self._clear_away(started)
+        await self._clear_away(started, self._emitter.emit)
         self._emitter.emit(ServerExited(pid=started.pid, expected=True, detail="the start was cancelled"))
 
-    async def _clear_away(self, started: Started) -> None:
+    def _tell_kill(self, step: ServerStopping) -> None:
+        """Of the steps after a failure only force is news: the failure itself stays what is shown."""
+        if step.step == "kill":
+            text = f"What the failed start left did not end by itself and was killed: {step.detail}"
+            self._emitter.emit(Alert(severity=Severity.INFO, message=text))
+
+    async def _clear_away(self, started: Started, on_step: OnStop) -> None:
         """End what is left of a start; what cannot be ended stays known, so that the next restart tries."""
         try:
-            await self._control.stop(started, _ignore)
+            await self._current().restart.stop(started, on_step)
         except SpecttuiError as error:
             self._emitter.emit(Alert(severity=Severity.WARNING, message=error.title, remedy=error.remedy))
         else:
             self.running = None
 
-    def _diagnose(self, error: StartFailedError) -> Diagnosis:
-        failures = self._current().failures
-        if not failures:
-            lines = error.last_lines or tuple(error.cause.splitlines())
-            return Diagnosis(
-                category=error.category, title=error.title, cause_lines=lines[-12:], remedy=error.remedy
-            )
-        return diagnosis_of(failures[0])
+    def _diagnose(self, error: ServerStartError, failures: Sequence[FailureSeen] = ()) -> Diagnosis:
+        return diagnose_start(error, failures, self._launches.current, self._launches.sglang_version)
 
     def _progress_of(self, launch: Launch) -> StartupProgress:
         speculative = not spec_settings(launch, self._launches.config).is_baseline
@@ -240,20 +268,3 @@ class Restarter:
     def _current(self) -> _Start:
         assert self._start is not None, "only called between begin and the end of a start"
         return self._start
-
-
-def _ignore(event: Event) -> None:
-    """Steps of clearing away are no news."""
-    del event
-
-
-def diagnosis_of(failure: FailureSeen) -> Diagnosis:
-    """A failure of the log as the reason why a server is gone."""
-    return Diagnosis(
-        category=failure.category,
-        title=failure.title,
-        cause_lines=failure.lines,
-        remedy=failure.remedy,
-        rank=failure.rank,
-        in_probe=failure.in_probe,
-    )

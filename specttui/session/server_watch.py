@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from specttui.events import (
     Alert,
     Event,
     FailureSeen,
     FileState,
     Launch,
+    LogKind,
     RunEnded,
     RunStarted,
     ServerExited,
@@ -27,11 +30,12 @@ from specttui.host.tail import FromEnd
 from specttui.launch import expected_effective, redact, server_port, spec_settings
 from specttui.probe.inspection import inspect
 from specttui.session.device_timers import DeviceTimers
+from specttui.session.diagnosing import diagnosis_of
 from specttui.session.emitter import Emitter
 from specttui.session.launches import Launches
 from specttui.session.log_pump import LogPump
 from specttui.session.options import SessionOptions
-from specttui.session.restarts import Restarter, diagnosis_of
+from specttui.session.restarts import Restarter
 from specttui.session.startup_progress import StartupProgress
 from specttui.session.watch import Watch
 
@@ -69,6 +73,7 @@ class ServerWatch:
         self._restarter = restarter
         self._launches = launches
         self._options = options
+        self._inspect = partial(inspect, targets=options.targets)
         self._found: FoundServer | None = None
         self._starting: StartupProgress | None = None
         self._worker = Worker()
@@ -124,7 +129,7 @@ class ServerWatch:
             self._remote,
             port=self._options.server_port,
             log_path=self._options.log_path,
-            inspect_source=inspect,
+            inspect_source=self._inspect,
         )
         if not discovery.servers:
             return discovery.problems[0] if discovery.problems else Problem("No SGLang server was found.")
@@ -144,12 +149,17 @@ class ServerWatch:
         discovery = await discover(
             self._remote,
             port=server_port(launch, self._launches.config),
-            log_path=self._pump.source.path if self._pump.source else None,
-            inspect_source=inspect,
+            log_path=self._log_file(),
+            inspect_source=self._inspect,
         )
         if discovery.servers:
             self._adopt(discovery.servers[0])
         self._begin_run(launch, label, changes)
+
+    def _log_file(self) -> str | None:
+        """The file that is followed; a unit's or a container's log is found again by its own name."""
+        source = self._pump.source
+        return source.path if source is not None and source.kind is LogKind.FILE else None
 
     def _adopt(self, found: FoundServer) -> None:
         self._found = found

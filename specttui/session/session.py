@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -10,7 +11,6 @@ from pathlib import Path
 from specttui import __version__
 from specttui.errors import (
     ServerNotFoundError,
-    ServerStartError,
     SpecttuiError,
     WorkerFileError,
 )
@@ -28,21 +28,29 @@ from specttui.events import (
     SessionStarted,
 )
 from specttui.host.link import Link
+from specttui.host.managers.own_log import OwnLog
 from specttui.host.prompts import Prompter
 from specttui.host.ready import endpoint_of
 from specttui.host.server import ServerControl
+from specttui.host.sudo import Sudo
+from specttui.host.transport import reached
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.session.api import PatchPreview, ProbeWay
+from specttui.session.api import DraftConfigView, PatchPreview, ProbeWay
 from specttui.session.commands import CommandRunner
+from specttui.session.crash_loop import CrashLoop
+from specttui.session.draft_keeper import DraftKeeper
 from specttui.session.emitter import Emitter
 from specttui.session.export import write_report
 from specttui.session.folders import SessionFolder, create
+from specttui.session.host_changes import HostChanges
 from specttui.session.launches import Launches
 from specttui.session.load import LoadPlan, run_load
 from specttui.session.log_pump import LogPump
 from specttui.session.options import SessionOptions
 from specttui.session.probe_cost import measure_probe_cost
 from specttui.session.recording import Recording
+from specttui.session.restart_advice import RestartAdvice
+from specttui.session.restart_flow import RestartFlow
 from specttui.session.restarts import Restarter
 from specttui.session.server_watch import ServerWatch
 from specttui.session.startup_memory import StartupMemory
@@ -93,15 +101,56 @@ class Session:
                 ConnectionRetrying(attempt=attempt, delay_s=delay_s, reason=why)
             ),
         )
-        self._pump = LogPump(self._link, self.emitter, self._saw)
+        self._remote = reached(self._link, options.via)
+        own_log = OwnLog(options.commands.log) if options.commands.log else None
+        self._pump = LogPump(self._remote, self.emitter, self._saw, own_log)
         self._memory = StartupMemory(self.name)
-        control = ServerControl(self._link, self.folder.session_id)
+        sudo = Sudo(self._remote, prompter, options.sudo)
+        control = ServerControl(
+            self._remote,
+            self.folder.session_id,
+            stop_limits=options.stop_limits,
+            ready_limits=options.ready_limits,
+            commands=options.commands,
+            sudo=sudo,
+        )
         self._restarter = Restarter(control, self.emitter, self._pump, self._launches, self._memory.load())
         self._keeper = WorkerKeeper(
-            self._link, self.emitter, self.folder.session_id, self.folder.backups_path
+            self._remote,
+            self.emitter,
+            self.folder.session_id,
+            self.folder.backups_path,
+            sudo=sudo,
+            targets=options.targets,
         )
         self._watch = ServerWatch(
-            self._link, self.emitter, self._pump, self._restarter, self._launches, options
+            self._remote, self.emitter, self._pump, self._restarter, self._launches, options
+        )
+        self._draft = DraftKeeper(
+            self._remote, self._launches, self.folder.session_id, self.folder.backups_path, sudo
+        )
+        self._changes = HostChanges(
+            self._remote, self.emitter, self._keeper, self._watch, self._draft, control.overrides
+        )
+        self._restarts = RestartFlow(
+            self._commands,
+            self.emitter,
+            self._launches,
+            self._restarter,
+            self._watch,
+            self._memory,
+            RestartAdvice(self._remote, self._launches, control.ways),
+            ours=self._ours,
+            unpatch=self._changes.unpatch,
+            roll_back=options.roll_back,
+        )
+        self._crash_loop = CrashLoop(
+            self._commands,
+            self.emitter,
+            self._restarter,
+            control.overrides,
+            patched=lambda: self._changes.patched,
+            unpatch=self._changes.unpatch,
         )
         self._started = False
         self._closed = False
@@ -142,11 +191,13 @@ class Session:
         if self._closed:
             return
         self._closed = True
+        await self._crash_loop.close()
         await self._commands.cancel()
         await self._watch.stop()
         await self._pump.stop()
         with suppress(SpecttuiError):
             await self._keeper.close()
+        await self._draft.close()
         await self._link.close()
         if self._started:
             self.emitter.emit(SessionEnded(reason="closed"))
@@ -166,6 +217,7 @@ class Session:
     def _saw(self, event: Event) -> None:
         self._restarter.saw(event)
         self._watch.saw(event)
+        self._crash_loop.saw(event)
 
     # What the screen reads
 
@@ -190,7 +242,12 @@ class Session:
     @property
     def patched(self) -> bool:
         """True while a worker file on the host holds our block."""
-        return bool(self._keeper.patched_paths) or self._watch.patched or self._keeper.hook.active
+        return self._changes.patched
+
+    @property
+    def changes_on_host(self) -> tuple[str, ...]:
+        """What of ours is on the host and would stay there, one sentence each."""
+        return self._changes.words
 
     # Commands
 
@@ -203,7 +260,7 @@ class Session:
         await self._commands.run("discover", "look for the server", self._discover, changes_host=False)
 
     async def _discover(self) -> None:
-        problem = await self._watch.look()
+        problem, _ = await asyncio.gather(self._watch.look(), self._changes.look())
         if problem is not None:
             self.emitter.emit(ServerNotFound(reason=problem.text, remedy=problem.remedy))
             raise ServerNotFoundError(problem.text, remedy=problem.remedy)
@@ -234,62 +291,57 @@ class Session:
         )
 
     async def restore(self) -> None:
-        """Bring the original bytes of every file back that we patched, or found patched."""
-        paths = sorted(self._keeper.patched_paths) or [self._worker_path()]
+        """Bring the original of everything back that we changed on the host, or found changed."""
+        plan = self._changes.plan(self._worker_path)
         await self._commands.run(
             "restore",
-            f"bring the original of {', '.join(paths)} back",
-            lambda: self._restore(paths),
+            f"bring the original of {', '.join(plan)} back",
+            lambda: self._changes.restore(self._worker_path),
             done=lambda _: "byte for byte the original; the running server keeps the probe until it restarts",
         )
 
-    async def _restore(self, paths: Sequence[str]) -> None:
-        await self._keeper.hook.remove()
-        for path in paths:
-            await self._keeper.restore(path)
-            self._watch.restored(path)
-
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
         """What a restart with these edits would run."""
-        return self._launches.edited(edits, self._ours())
+        return self._restarts.preview(edits)
 
     def _ours(self) -> tuple[Edit, ...]:
         """What the probe's second way needs in the next launch."""
         current = self._launches.current
         return self._keeper.hook.edits(current) if current is not None else ()
 
-    async def restart(self, edits: Sequence[Edit]) -> None:
+    async def restart(self, edits: Sequence[Edit], *, retry_hung: bool = False) -> None:
         """Stop the server, start it with the edits, wait until it serves."""
-        ours = self._ours()
-        diff = self._launches.edited(edits, ours)
-        what = "; ".join(diff.changes) or "the same command again"
-        await self._commands.run(
-            "restart",
-            what,
-            lambda: self._restart(self._launches.result_of(edits, ours), diff.label, diff.changes),
-            done=lambda _: diff.label,
-        )
+        await self._restarts.restart(edits, retry_hung=retry_hung)
 
     async def restart_last_good(self) -> None:
         """Start the last launch whose server became ready."""
-        launch = self._launches.last_good
-        if launch is None:
-            raise ServerStartError(
-                "No launch is known that worked", remedy="Start the server by hand, then look again (f5)."
-            )
-        label = self._launches.label_of(launch)
+        await self._restarts.last_good()
+
+    def extend_start(self, seconds: float) -> None:
+        """Wait so much longer for the server that is being started."""
+        self._restarts.extend(seconds)
+
+    async def view_draft_config(self) -> DraftConfigView:
+        """Read the draft model's config.json."""
+        return await self._draft.view()
+
+    async def edit_draft_config(self, text: str) -> None:
+        """Write the draft model's config.json; takes effect at the next start."""
         await self._commands.run(
-            "roll back",
-            f"restart as {label}",
-            lambda: self._restart(launch, label, ("back to the last good configuration",)),
+            "edit draft config",
+            "back up and rewrite the draft model's config.json",
+            lambda: self._draft.edit(text),
+            done=lambda changed: f"{changed}; takes effect at the next restart (r)",
         )
 
-    async def _restart(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
-        try:
-            await self._restarter.restart(launch, label)
-        finally:
-            self._memory.save(self._restarter.earlier_starts)
-        await self._watch.serves(launch, label, changes)
+    async def restore_draft_config(self) -> None:
+        """Bring the original of the draft model's config.json back."""
+        await self._commands.run(
+            "restore draft config",
+            "bring the original of the draft model's config.json back",
+            self._draft.restore,
+            done=lambda paths: ", ".join(paths) or "it holds its original",
+        )
 
     async def set_clock(self, clock: Clock) -> None:
         """Switch the running probe to another clock, or off."""
@@ -345,11 +397,10 @@ class Session:
             "load",
             f"{requests} requests, {concurrency} at a time, {max_new_tokens} tokens each",
             lambda: self._load(plan, load_id),
-            changes_host=False,
         )
 
     async def _load(self, plan: LoadPlan, load_id: int) -> None:
-        result = await run_load(self._link, plan, self.emitter.emit, load_id=load_id)
+        result = await run_load(self._remote, plan, self.emitter.emit, load_id=load_id)
         if result.finished.error and not result.requests:
             raise SpecttuiError(
                 "The load failed",

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from specttui.errors import SpecttuiError, WorkerFileError
 from specttui.events import Alert, Clock, FileState, Severity, WorkerFileChecked
 from specttui.host.file_records import Backup, FileContents
 from specttui.host.files import GuardedFile
 from specttui.host.remote import Remote
+from specttui.host.sudo import Sudo
 from specttui.probe.control import control_content
 from specttui.probe.import_hook import import_hook_files
 from specttui.probe.inspection import Inspection, inspect
 from specttui.probe.marker import digest
 from specttui.probe.patch import apply, refuse_unless_patchable, remove
+from specttui.probe.targets import TARGETS, Target
 from specttui.session.api import PatchPreview, ProbeWay
 from specttui.session.emitter import Emitter
 from specttui.session.hook_folder import HookFolder
+from specttui.session.patch_words import diff_lines, module_of, replaceable, warnings_of
 
 #: How often a held lock shows that its session lives; it counts as dead after two minutes.
 HEARTBEAT_S = 30.0
 #: How long leaving may take to give the locks back.
 RELEASE_S = 3.0
-#: Lines of the original shown above the appended block.
-CONTEXT_LINES = 3
 
 _WRITE_WHOLE = 'mkdir -p "$(dirname "$1")" && cat >"$1.new" && chmod 644 "$1.new" && mv -f "$1.new" "$1"'
 _CACHE_FOLDER = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}/specttui"'
@@ -47,13 +49,26 @@ class WorkerKeeper:
         emitter: Is told of every change of a file's state.
         session_id: The session's id.
         local_folder: Where the local backups go.
+        sudo: For files that the account may not write; without it those are left alone.
+        targets: The workers that the probe knows.
     """
 
-    def __init__(self, remote: Remote, emitter: Emitter, session_id: str, local_folder: Path) -> None:
+    def __init__(
+        self,
+        remote: Remote,
+        emitter: Emitter,
+        session_id: str,
+        local_folder: Path,
+        *,
+        sudo: Sudo | None = None,
+        targets: Sequence[Target] = TARGETS,
+    ) -> None:
         self._remote = remote
         self._emitter = emitter
         self._session_id = session_id.replace(".", "-")
         self._local_folder = local_folder
+        self._sudo = sudo
+        self._targets = targets
         self._files: dict[str, GuardedFile] = {}
         self._control_path = ""
         self.hook = HookFolder(remote, self._session_id)
@@ -93,7 +108,7 @@ class WorkerKeeper:
         original = remove(read.contents.data) if already else read.contents.data
         patched = read.contents.data if already else await self._patched(original, worker, clock)
         backup = self._guarded(path).backup
-        chosen = way or _way_for(read.contents)
+        chosen = way or await self._way_for(read.contents)
         return PatchPreview(
             path=read.contents.resolved_path,
             worker_class=inspection.worker_class,
@@ -102,11 +117,11 @@ class WorkerKeeper:
             clock=clock,
             phases_found={name: f"line {at.line}: {at.call}" for name, at in inspection.found.items()},
             phases_missing=dict(inspection.missing),
-            diff_lines=_diff(path, original, patched),
+            diff_lines=diff_lines(path, original, patched),
             original_sha256=digest(original),
             patched_sha256=digest(patched) if chosen == "file" else digest(original),
             backup_path=backup.remote_path if backup else "beside it and in the session folder",
-            warnings=_warnings(read.contents, chosen),
+            warnings=warnings_of(read.contents, chosen),
             already_patched=already,
             way=chosen,
         )
@@ -121,7 +136,7 @@ class WorkerKeeper:
         read = await self._read(path)
         refuse_unless_patchable(read.inspection)
         await self._set_clock_file(clock)
-        chosen = way or _way_for(read.contents)
+        chosen = way or await self._way_for(read.contents)
         if chosen == "import_hook":
             await self.hook.write(await self._hook_files(path, read.contents.data, clock))
         else:
@@ -145,11 +160,12 @@ class WorkerKeeper:
 
     async def _hook_files(self, path: str, source: bytes, clock: Clock) -> dict[str, str]:
         return import_hook_files(
-            {_module_of(path): source},
+            {module_of(path): source},
             session_id=self._session_id,
             utc=_now(),
             clock=clock,
             control_path=await self._control(),
+            targets=self._targets,
         )
 
     async def restore(self, path: str) -> None:
@@ -191,7 +207,7 @@ class WorkerKeeper:
 
     async def _read(self, path: str) -> _Read:
         contents = await self._guarded(path).read()
-        return _Read(contents, inspect(contents.data, path))
+        return _Read(contents, inspect(contents.data, path, targets=self._targets))
 
     async def _patched(self, original: bytes, worker: str, clock: Clock) -> bytes:
         return apply(
@@ -201,6 +217,7 @@ class WorkerKeeper:
             clock=clock,
             control_path=await self._control(),
             worker=worker,
+            targets=self._targets,
         )
 
     async def _control(self) -> str:
@@ -216,9 +233,17 @@ class WorkerKeeper:
             ["sh", "-c", _WRITE_WHOLE, "sh", await self._control()], stdin=content, check=True
         )
 
+    async def _way_for(self, contents: FileContents) -> ProbeWay:
+        """The file itself where it can be replaced, also through sudo; else the import hook."""
+        if replaceable(contents) or (self._sudo is not None and await self._sudo.is_way()):
+            return "file"
+        return "import_hook"
+
     def _guarded(self, path: str) -> GuardedFile:
         if path not in self._files:
-            self._files[path] = GuardedFile(self._remote, path, self._session_id, self._local_folder)
+            self._files[path] = GuardedFile(
+                self._remote, path, self._session_id, self._local_folder, self._sudo
+            )
         return self._files[path]
 
     def _beat(self) -> None:
@@ -258,46 +283,5 @@ class WorkerKeeper:
             )
 
 
-def _way_for(contents: FileContents) -> ProbeWay:
-    """The file itself where it can be replaced, else the import hook."""
-    return "file" if contents.writable and contents.folder_writable else "import_hook"
-
-
-def _module_of(path: str) -> str:
-    """The module that a worker file is: .../sglang/srt/speculative/eagle_worker.py."""
-    parts = PurePosixPath(path).with_suffix("").parts
-    start = len(parts) - 1 - parts[::-1].index("sglang") if "sglang" in parts else 0
-    return ".".join(parts[start:])
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _warnings(contents: FileContents, way: ProbeWay) -> tuple[str, ...]:
-    warnings = []
-    if contents.resolved_path != contents.path:
-        warnings.append(f"{contents.path} is a link: {contents.resolved_path} is patched")
-    if contents.links > 1:
-        warnings.append("The file has hard links; only this name of it is patched")
-    if way == "import_hook":
-        warnings.append(
-            "No file is changed: at the next restart an import hook on PYTHONPATH puts the same block in"
-        )
-    return tuple(warnings)
-
-
-def _diff(path: str, original: bytes, patched: bytes) -> tuple[str, ...]:
-    """A unified diff of an appended block: the last lines of the original, then the new ones."""
-    before = original.decode("utf-8", "replace").splitlines()
-    after = patched.decode("utf-8", "replace").splitlines()
-    context = before[-CONTEXT_LINES:]
-    added = after[len(before) :]
-    first = len(before) - len(context) + 1
-    return (
-        f"--- {path}",
-        f"+++ {path}",
-        f"@@ -{first},{len(context)} +{first},{len(context) + len(added)} @@",
-        *(f" {line}" for line in context),
-        *(f"+{line}" for line in added),
-    )

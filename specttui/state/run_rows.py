@@ -17,8 +17,10 @@ from specttui.state.runs import RunFold
 from specttui.state.segments import Segment
 from specttui.state.snapshot import Interval, RunRow
 
-#: A run in progress is summed up anew at most this often: statistics cost more than the screen.
+#: A run in progress is summed up anew at most this often, statistics cost more than the screen; and as many
+#: times less often as it has more than so many lines, of which a second's worth changes little.
 REFRESH_S = 1.0
+REFRESH_LINES = 1024
 #: Cycles that a run's breakdown looks at: the newest ones.
 BREAKDOWN_CYCLES = 2048
 #: A run with fewer steady decode lines than this is still warming up.
@@ -48,7 +50,8 @@ class RunRows:
         key = run.run_id, segment.number
         cached = self._cached.get(key)
         if cached is not None and cached.ended_s == run.ended_s:
-            fresh = now_s - cached.at_s < REFRESH_S and now_s >= cached.at_s
+            keep_s = REFRESH_S * max(1.0, len(segment.samples) / REFRESH_LINES)
+            fresh = now_s - cached.at_s < keep_s and now_s >= cached.at_s
             if cached.version == segment.version or (fresh and run.ended_s is None):
                 return replace(cached.row, **_of_now(run, segment))
         row = _summed_up(run, segment, missing)
@@ -114,9 +117,10 @@ def _is_mixed(segment: Segment) -> bool:
 
 
 def _steady(samples: list[DecodeSample]) -> list[DecodeSample]:
-    """The samples without their warm-up."""
-    rates = [sample.server_tok_s or 0.0 for sample in samples]
-    return samples[steady_start(rates) :]
+    """The samples without their warm-up; of very many, every so-manieth tells where that ends."""
+    stride = max(1, len(samples) // REFRESH_LINES)
+    rates = [sample.server_tok_s or 0.0 for sample in samples[::stride]]
+    return samples[steady_start(rates) * stride :]
 
 
 def _from_log(row: RunRow, samples: list[DecodeSample]) -> RunRow:

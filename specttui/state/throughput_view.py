@@ -28,10 +28,8 @@ def throughput_now(facts: Facts, now_s: float) -> tuple[float | None, float | No
         return None, None
     if sample.mark is Mark.KV_PRESSURE:
         return sample.server_tok_s, sample.accept_len
-    return (
-        facts.history["throughput"].recent(now_s, FRESH_S).last,
-        facts.history["accept_len"].recent(now_s, FRESH_S).last,
-    )
+    since_s = now_s - FRESH_S
+    return facts.history["throughput"].newest(since_s), facts.history["accept_len"].newest(since_s)
 
 
 def throughput_note(facts: Facts, now_s: float) -> str:

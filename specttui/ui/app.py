@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from textual.app import App, SystemCommand
+from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -18,6 +19,7 @@ from specttui.state.snapshot import Snapshot
 from specttui.ui import flows
 from specttui.ui.availability import Facts, facts
 from specttui.ui.keys import KEYS, app_bindings
+from specttui.ui.plain_filter import PlainFilter
 from specttui.ui.prompter import ScreenPrompter
 from specttui.ui.render.glyphs import BLOCKS, Glyphs
 from specttui.ui.screens.error import ErrorScreen
@@ -86,6 +88,7 @@ class SpecttuiApp(App[int]):
         self._focused = True
         self._alerts_seen_s: dict[Alert, float] = dict.fromkeys(self.live.alerts, float("-inf"))
         self._remove_signals: Callable[[], None] = lambda: None
+        self._plain = PlainFilter()
         self.animation_level = "none"
         self.register_theme(SPECTTUI_DARK)
         self.theme = theme
@@ -102,6 +105,10 @@ class SpecttuiApp(App[int]):
 
             self._presets = PRESETS
         return self._presets
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's own, and ours, so that no text acts upon the terminal."""
+        return [*super().get_line_filters(), self._plain]
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen."""

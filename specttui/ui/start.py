@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from specttui.config import Loaded
 from specttui.demo.host import DemoHost, DemoTarget
 from specttui.host.target import ConnectOptions, Target
 from specttui.session import folders
+from specttui.session.choose import session_options
 from specttui.session.options import SessionOptions
+from specttui.session.printing import say
 from specttui.session.replay import AS_FAST_AS_POSSIBLE, Replay
 from specttui.session.replay_session import ReplaySession
 from specttui.session.session import Session
 from specttui.ui.app import SpecttuiApp
+from specttui.ui.preferences import app_options
 from specttui.ui.prompter import ScreenPrompter
 
 #: How long the demo may take to bring its first server up before the screen opens on a loading one.
@@ -21,37 +27,54 @@ DEMO_WAIT_S = 20.0
 
 
 def run_live(
-    host: str, *, readonly: bool, server_port: int | None, log_path: str | None, use_ssh_config: bool
+    host: str,
+    loaded: Loaded,
+    *,
+    readonly: bool,
+    server_port: int | None,
+    log_path: str | None,
+    use_ssh_config: bool,
 ) -> None:
     """Open the screen on a host; returns when the user leaves.
 
+    Args:
+        host: A profile's name, or where to connect.
+        loaded: The user's settings.
+        readonly: Remove every action that changes the host.
+        server_port: The server to look at.
+        log_path: The server's log.
+        use_ssh_config: Read ~/.ssh/config.
+
     Raises:
-        SpecttuiError: The host's name cannot be read, or the session's folder cannot be made.
+        SpecttuiError: The host's name or the settings cannot be used, or the session's folder cannot be made.
     """
-    options = SessionOptions(
-        target=Target.parse(host),
-        connect=ConnectOptions(use_ssh_config=use_ssh_config),
+    options = session_options(
+        host,
+        loaded.settings,
         readonly=readonly,
         server_port=server_port,
         log_path=log_path,
+        use_ssh_config=use_ssh_config,
     )
-    asyncio.run(_show(options))
+    asyncio.run(_show(options, app_options(loaded)))
 
 
-def run_demo(profile: str) -> None:
+def run_demo(profile: str, loaded: Loaded) -> None:
     """Open the screen on the simulated host.
 
     Raises:
+        ConfigError: The settings cannot be used.
         DemoError: The demo cannot run on this machine.
     """
-    asyncio.run(_demo(profile))
+    asyncio.run(_demo(profile, app_options(loaded)))
 
 
-def run_replay(session: str, *, speed: float) -> None:
+def run_replay(session: str, loaded: Loaded, *, speed: float) -> None:
     """Open the screen on a recording.
 
     Args:
         session: A session folder, its id or a part of it, or `latest`.
+        loaded: The user's settings.
         speed: Recorded seconds per second; 0 is as fast as possible.
 
     Raises:
@@ -59,7 +82,7 @@ def run_replay(session: str, *, speed: float) -> None:
     """
     replay = Replay(folders.resolve(session), speed or AS_FAST_AS_POSSIBLE, hold_at_end=True)
     played = ReplaySession(replay)
-    app = SpecttuiApp(played, replay=True, start=played.start)
+    app = SpecttuiApp(played, replay=True, start=played.start, **app_options(loaded))
     sys.exit(app.run() or 0)
 
 
@@ -79,26 +102,26 @@ def demo_options(target: DemoTarget, server_port: int) -> SessionOptions:
     )
 
 
-async def _demo(profile: str) -> None:
-    print("Starting the simulated host ...", file=sys.stderr)
+async def _demo(profile: str, screen: Mapping[str, Any]) -> None:
+    say("Starting the simulated host ...", stream=sys.stderr)
     async with DemoHost(profile=profile) as demo:
         await demo.wait_ready(DEMO_WAIT_S)
-        await _show(demo_options(demo.demo_target(), demo.server_port))
+        await _show(demo_options(demo.demo_target(), demo.server_port), screen)
 
 
-async def _show(options: SessionOptions) -> None:
+async def _show(options: SessionOptions, screen: Mapping[str, Any]) -> None:
     prompter = ScreenPrompter()
     session = Session(options, prompter)
-    app = SpecttuiApp(session, start=session.start, prompter=prompter)
+    app = SpecttuiApp(session, start=session.start, prompter=prompter, **screen)
     try:
         code = await app.run_async()
     finally:
         await session.close()
-    print(f"Session recorded in {session.folder.path}", file=sys.stderr)
+    say(f"Session recorded in {session.folder.path}", stream=sys.stderr)
     if session.patched:
-        print(
-            f"The worker file is still patched. Restore it with: specttui restore {options.target}",
-            file=sys.stderr,
+        say(
+            f"The worker file is still patched. Restore it with: specttui restore {session.name}",
+            stream=sys.stderr,
         )
     if code:
         sys.exit(code)

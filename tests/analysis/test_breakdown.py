@@ -93,6 +93,42 @@ def test_a_cycle_without_one_phase_counts_it_as_nothing():
     assert found.row(Phase.DRAFT_EXTEND).median_ms == 2.0
 
 
+def test_parts_that_are_timed_in_some_cycles_have_the_share_of_those():
+    found = breakdown(
+        {
+            Phase.VERIFY: [7.0, 8.0, 9.0, 9.0, 11.0],
+            Phase.TARGET_FORWARD: [6.0, None, None, None, 10.0],
+            Phase.KV: [None, None, None, None, 1.5],
+            Phase.ACCEPT: [None] * 5,
+        },
+        [8.0, 10.0, 12.0, 12.0, 12.0],
+        missing={Phase.ACCEPT: "elsewhere"},
+    )
+    assert shares(found) == pytest.approx(
+        {
+            Phase.VERIFY: 44 / 54,
+            Phase.TARGET_FORWARD: 8.0 / 10.0,
+            Phase.KV: 1.5 / 12.0,
+            Phase.ACCEPT: None,
+            Phase.OTHER: 10 / 54,
+        }
+    )
+    assert found.row(Phase.TARGET_FORWARD).median_ms == 8.0
+    assert found.mean_cycle_ms == 54 / 5
+
+
+def test_shares_of_parts_where_the_cycle_is_unknown_are_of_the_sum_of_their_cycles_phases():
+    found = breakdown(
+        {Phase.DRAFT: [1.0, 1.0], Phase.VERIFY: [3.0, 7.0], Phase.ACCEPT: [None, 2.0]}, [None, None]
+    )
+    assert shares(found) == pytest.approx({Phase.VERIFY: 10 / 12, Phase.DRAFT: 2 / 12, Phase.ACCEPT: 2 / 8})
+
+
+def test_a_part_that_no_cycle_of_known_length_has_is_left_out():
+    found = breakdown({Phase.VERIFY: [8.0, 8.0], Phase.ACCEPT: [1.0, None]}, [None, 10.0])
+    assert found.row(Phase.ACCEPT) is None
+
+
 def test_phases_that_exceed_the_cycle_are_told():
     found = breakdown({Phase.DRAFT: [2.0], Phase.VERIFY: [10.0]}, [10.0])
     assert shares(found) == pytest.approx({Phase.VERIFY: 10 / 12, Phase.DRAFT: 2 / 12, Phase.OTHER: 0.0})

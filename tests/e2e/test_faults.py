@@ -88,7 +88,7 @@ def taken_port() -> Iterator[int]:
     [
         (SetFlag("--mem-fraction-static", "0.99"), "oom_draft", "CUDA out of memory. Tried to allocate"),
         (SetFlag("--speculative-num-stepz", "3"), "bad_flag", "unrecognized arguments: --speculative-num-st"),
-        (SetEnv("NCCL_PROTO", "FOO"), "nccl", "Invalid value for NCCL_PROTO: FOO"),
+        (SetEnv("NCCL_PROTO", "allreduce:LL"), "nccl", "Invalid value for NCCL_PROTO: allreduce:LL"),
     ],
 )
 async def test_a_failed_start_says_why_and_the_last_good_one_comes_back(
@@ -125,15 +125,9 @@ async def _fails_and_comes_back(session: Session, edit: Edit, category: str, cau
     assert [run.label for run in back.runs] == ["steps 5", "steps 5"]
 
 
-async def test_a_cancelled_restart_leaves_nothing_behind(session: Session) -> None:
+async def test_a_start_that_is_cancelled_leaves_nothing_behind(session: Session) -> None:
     good = session.launch
-    restarting = asyncio.create_task(session.restart([SetFlag("--speculative-num-steps", "2")]))
-    starting = await until(session, lambda seen: seen.server_phase == "starting")
-    assert starting.command is not None
-    assert starting.command.status == "running"
-    await session.cancel()
-    with pytest.raises(CancelledByUserError, match="restart was cancelled"):
-        await restarting
+    await _cancel_restart_when(session, "starting")
     cancelled = session.snapshot()
     assert cancelled.server_phase == "exited"
     assert cancelled.server_detail == "the start was cancelled"
@@ -144,6 +138,26 @@ async def test_a_cancelled_restart_leaves_nothing_behind(session: Session) -> No
     await session.restart_last_good()
     await until(session, decoding)
     assert session.launch == good
+
+
+async def test_a_stop_that_is_cancelled_can_be_gone_on_with(session: Session) -> None:
+    await _cancel_restart_when(session, "stopping")
+    await session.restart([])
+    seen = await until(session, decoding)
+    assert [run.label for run in seen.runs] == ["steps 5", "steps 5"]
+
+
+async def _cancel_restart_when(session: Session, phase: str) -> None:
+    restarting = asyncio.create_task(session.restart([SetFlag("--speculative-num-steps", "2")]))
+    seen = await until(session, lambda seen: seen.server_phase == phase)
+    assert seen.command is not None
+    assert seen.command.status == "running"
+    await session.cancel()
+    with pytest.raises(CancelledByUserError, match="restart was cancelled"):
+        await restarting
+    ended = session.snapshot().command
+    assert ended is not None
+    assert (ended.name, ended.status, ended.title) == ("restart", "failed", "restart was cancelled")
 
 
 # The connection
@@ -246,7 +260,8 @@ async def test_a_server_that_dies_is_told_and_a_new_one_is_found(host: DemoHost,
     os.kill(before.server.pid, signal.SIGKILL)
     died = await until(session, lambda seen: seen.server_phase in {"exited", "failed"})
     assert [run.current for run in died.runs] == [False]
-    assert [(alert.severity, "f5" in alert.remedy) for alert in died.alerts] == [(Severity.ERROR, True)]
+    errors = [alert for alert in died.alerts if alert.severity is Severity.ERROR]
+    assert ["f5" in alert.remedy for alert in errors] == [True], died.alerts
     with pytest.raises(ServerNotFoundError):
         await session.rediscover()
     assert survivors([before.server.pid, *before.server.child_pids]) == []
@@ -329,7 +344,7 @@ async def test_a_second_session_sees_the_patch_and_restore_without_a_screen_take
         with pytest.raises(WorkerFileError, match="Another session is working on"):
             await second.restore()
         assert remove(host.worker_path.read_bytes()) == original
-        told = await restore(str(options.target), options=options.connect)
+        told = await restore(options)
         assert told.startswith(f"{host.worker_path}: restored, byte for byte")
         assert host.worker_path.read_bytes() == original
         await second.restore()
@@ -387,7 +402,7 @@ async def test_a_worker_file_that_cannot_be_written_is_left_alone_and_the_probe_
     host.worker_path.chmod(0o444)
     host.worker_path.parent.chmod(0o555)
     with openssh_in_front_of(host, tmp_path / "sshd", under=bound) as options:
-        async with started_session(options) as session:
+        async with started_session(replace(options, sudo="no")) as session:
             with pytest.raises(WorkerFileError) as refused:
                 await session.patch(way="file")
             assert refused.value.title == f"{host.worker_path} cannot be written"

@@ -85,6 +85,15 @@ def test_inside_a_pod() -> None:
         ((), {"TMUX": "/tmp/tmux-0/default,1,0"}, ManagerKind.TMUX, ""),
         (("bash", "screen"), {}, ManagerKind.TMUX, ""),
         (("supervisord",), {"SUPERVISOR_PROCESS_NAME": "sglang"}, ManagerKind.SUPERVISOR, "sglang"),
+        (
+            ("bash", "supervisord"),
+            {"SUPERVISOR_GROUP_NAME": "llm", "SUPERVISOR_PROCESS_NAME": "sglang_0"},
+            ManagerKind.SUPERVISOR,
+            "llm:sglang_0",
+        ),
+        (("bash", "jupyter-lab", "supervisord"), {}, ManagerKind.BARE, ""),
+        (("bash", "sshd", "supervisord"), {}, ManagerKind.BARE, ""),
+        (("PM2 v5.3.0: God",), {"name": "kimi"}, ManagerKind.SUPERVISOR, "kimi"),
         (("slurmstepd",), {"SLURM_JOB_ID": "12"}, ManagerKind.SLURM, "12"),
         (("bash", "sshd"), {}, ManagerKind.BARE, ""),
     ],
@@ -97,6 +106,21 @@ def test_from_parents_and_environment(
     assert (found.kind, found.name) == (kind, name)
 
 
+@pytest.mark.parametrize(
+    ("comm", "detail", "command"),
+    [
+        ("runsv", "runit", "sv down sglang"),
+        ("s6-supervise", "s6", "s6-svc -d SCANDIR/sglang"),
+        ("supervise", "daemontools", "svc -d /service/sglang"),
+    ],
+)
+def test_supervisors_name_the_folder_of_their_service(comm: str, detail: str, command: str) -> None:
+    above = (Parent(pid=9, comm="sh"), Parent(pid=8, comm=comm, argument="sglang"))
+    found = manager_of(Surroundings(parents=above, cgroup="0::/system.slice/pm2-root.service\n"), {})
+    assert found == Manager(kind=ManagerKind.SUPERVISOR, name="sglang", detail=detail)
+    assert remedy(found).startswith(f"Run `{command}`, start the server in tmux there")
+
+
 def test_nobody_needs_no_remedy() -> None:
     assert remedy(Manager()) == ""
     assert remedy(Manager(kind=ManagerKind.TMUX)) == ""
@@ -106,5 +130,5 @@ def test_a_remedy_is_complete() -> None:
     assert remedy(Manager(kind=ManagerKind.SYSTEMD, name="kimi.service", detail="user")) == (
         "Run `systemctl --user edit kimi.service` to change its ExecStart and `systemctl --user restart "
         "kimi.service`; or `systemctl --user stop kimi.service`, start the server in tmux there, and let "
-        "specttui find it again."
+        "specttui find it again. Or give the host's profile stop and start commands ([hosts.NAME.commands])."
     )

@@ -75,15 +75,6 @@ async def test_a_started_server_begins_at_a_byte_of_a_file_that_has_content(
     assert tail.notices == []
 
 
-async def test_an_offset_beyond_the_end_is_the_end(remote: LocalRemote, log: Path) -> None:
-    log.write_bytes(b"short\n")
-    async with following(remote, source(log), FromOffset(1000)) as tail:
-        await asyncio.sleep(0.5)
-        append(log, b"new\n")
-        await tail.until_data(b"new\n")
-    assert tail.data == b"new\n"
-
-
 async def test_lines_of_equal_ends_do_not_pass_for_the_same_text(remote: LocalRemote, log: Path) -> None:
     """Truncated and grown past the place between two looks, where the last bytes before it are alike."""
     ends = b" cuda graph: True, gen throughput (token/s): 200.00, #queue-req: 0\n"

@@ -12,6 +12,7 @@ from support.local_remote import LocalRemote
 from support.tail_collector import following
 
 from specttui.events import LogKind, LogSource
+from specttui.host.remote_scripts import follow_command
 from specttui.host.tail import FromEnd, Notice, WholeFile, follow
 
 _DOCKER = """\
@@ -155,3 +156,42 @@ async def test_journal_goes_on_after_its_cursor(remote: LocalRemote, tmp_path: P
         f"{shown} --lines=10 --unit sglang.service",
         f"{shown} --after-cursor=a1 --unit sglang.service",
     ]
+
+
+class Silent:
+    """A tool's log that gives one line and then falls silent, as docker's does after some rotations."""
+
+    cursor = ""
+    said = b""
+
+    def argv(self) -> list[str]:
+        return [sys.executable, "-c", "import time; print('a line', flush=True); time.sleep(60)"]
+
+    def text(self, line: bytes, out: object) -> bytes:
+        self.cursor = "here"
+        return line
+
+
+class Frames:
+    """Keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def check_reader(self) -> None:
+        return
+
+    def send(self, kind: str, data: bytes = b"", **fields: object) -> None:
+        assert (kind, fields["cursor"]) == ("data", "here")
+        self.data += data
+
+
+def test_a_tool_that_falls_silent_is_ended_so_that_it_is_called_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """CASES E03: `docker logs --follow` can stop for ever while the container goes on."""
+    monkeypatch.setattr(follow_command, "_SILENCE_S", 0.3)
+    frames = Frames()
+    relay = follow_command.Relay(Silent(), frames)  # type: ignore[arg-type]
+    assert relay.run() == 0
+    assert frames.data == b"a line\n"

@@ -3,7 +3,7 @@ from support.launches import launch
 
 from specttui.launch.change import apply
 from specttui.launch.edits import Baseline, SetEnv, SetFlag
-from specttui.launch.overrides import draft_memory_hint, warnings
+from specttui.launch.overrides import draft_memory_hint, errors, meanings, warnings
 
 
 def warned(before, *edits, **options):
@@ -56,10 +56,67 @@ def test_what_sglang_sets_itself():
     )
 
 
-def test_bad_values_are_warned_of_with_their_remedy():
-    before = launch("sglang serve m --tp 3", NCCL_MIN_NCHANNELS="abc")
-    assert warned(before, SetEnv("NCCL_P2P_LEVEL", "sys")) == (
-        "NCCL_P2P_LEVEL=sys is ignored without a word: no such level (write SYS: names are case-sensitive)",
+def refused(before, *edits):
+    return errors(before, apply(before, edits))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        (
+            "NCCL_P2P_LEVEL",
+            "sys",
+            (
+                "NCCL_P2P_LEVEL=sys is ignored without a word: no such level "
+                "(write SYS: names are case-sensitive)"
+            ),
+        ),
+        (
+            "NCCL_P2P_DISABLE",
+            "true",
+            "NCCL_P2P_DISABLE=true is read by NCCL as 0: not disabled (write a plain decimal number)",
+        ),
+        (
+            "NCCL_PROTO",
+            "FOO",
+            (
+                "NCCL_PROTO: 'FOO' is unknown: NCCL 2.24 and newer end the start, older ones drop it and "
+                "find no protocol (use LL, LL128, Simple)"
+            ),
+        ),
+        (
+            "NCCL_MIN_NCHANNELS",
+            "8x",
+            "NCCL_MIN_NCHANNELS=8x is read by NCCL as 8 (write a plain decimal number)",
+        ),
+    ],
+)
+def test_c03_c04_c05_values_that_waste_a_restart_are_refused(name, value, expected):
+    before = launch("sglang serve m --tp 3")
+    assert refused(before, SetEnv(name, value)) == (expected,)
+    assert warned(before, SetEnv(name, value)) == ()
+
+
+def test_what_the_server_runs_with_already_is_its_own_affair():
+    before = launch("sglang serve m --tp 3", NCCL_PROTO="FOO", NCCL_P2P_LEVEL="sys")
+    assert refused(before, SetFlag("--page-size", "1")) == ()
+    assert warned(before, SetFlag("--page-size", "1")) == ()
+
+
+def test_a_change_that_contradicts_what_is_set_already():
+    before = launch("sglang serve m --tp 3", NCCL_MAX_NCHANNELS="4", NCCL_P2P_DISABLE="1")
+    assert warned(before, SetEnv("NCCL_MIN_NCHANNELS", "8"), SetEnv("NCCL_P2P_LEVEL", "PHB")) == (
+        "NCCL_MIN_NCHANNELS=8 is above NCCL_MAX_NCHANNELS=4: the maximum caps it",
+        "NCCL_P2P_DISABLE=1 makes NCCL_P2P_LEVEL void",
+    )
+
+
+def test_c02_the_meaning_of_a_number_stands_beside_it():
+    before = launch("sglang serve m --tp 3", NCCL_BUFFSIZE="4194304")
+    after = apply(before, [SetEnv("NCCL_P2P_LEVEL", "4"), SetEnv("NCCL_P2P_DISABLE", "1"), SetEnv("A", "1")])
+    assert meanings(before, after) == (
+        "NCCL_P2P_DISABLE disabled",
+        "NCCL_P2P_LEVEL 4 = SYS: between NUMA nodes",
     )
 
 

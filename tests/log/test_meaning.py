@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from specttui.events import DecodeStats, MemoryPressure, ServerArguments
+from specttui.events import DecodeStats, MemoryPressure, PrefillStats, ServerArguments
 from specttui.log.meaning.accept_rate import accept_rates, implied_draft_tokens
 from specttui.log.meaning.cycle import cycle_ms
 from specttui.log.meaning.interval import cycles_between, log_interval, missing_lines
@@ -38,7 +40,7 @@ def test_without_speculation_the_cycle_is_the_time_per_token() -> None:
 
 
 def line(
-    tokens: int, accept_len: float | None = 2.0, running: int = 1, rank: str = "", **more: float
+    tokens: int, accept_len: float | None = 2.0, running: int = 1, rank: str = "", **more: Any
 ) -> DecodeStats:
     values = {"throughput_tok_s": 200.0, "token_usage": 0.1} | more
     return DecodeStats(tokens=tokens, accept_len=accept_len, running=running, rank=rank, **values)
@@ -141,3 +143,49 @@ def test_the_listing_overrules_and_late_words_overrule_the_listing() -> None:
         (entry.name, entry.effective) for entry in differences({"--max-running-requests": "64"}, (), listing)
     ] == []
     assert argument_name("--tp") == "tp_size"
+
+
+def test_a_window_that_began_long_before_its_request_spans_idle_time_also_twice_in_a_row() -> None:
+    """Bursts of one line each: every window holds the gap before, and none is a new normal."""
+    marker = LineMarker()
+    marks = []
+    for second in (0, 15, 30, 45):
+        marker.prefill(PrefillStats(running=0, stamp=f"2026-11-29 12:00:{second:02d}"))
+        marks.append(marker.mark(line(1, throughput_tok_s=5.3, stamp=f"2026-11-29 12:00:{second + 1:02d}")))
+    assert marks == [Mark.AFTER_IDLE] * 4
+
+
+def test_requests_one_after_the_other_are_no_idle_time() -> None:
+    marker = LineMarker()
+    marks = []
+    for second in range(5):
+        marker.prefill(PrefillStats(running=0, stamp=f"2026-11-29 12:00:{second:02d}"))
+        marks.append(marker.mark(line(1, throughput_tok_s=80.0, stamp=f"2026-11-29 12:00:{second:02d}")))
+    assert marks == [Mark.AFTER_IDLE, *[Mark.STEADY] * 4]
+
+
+def test_a_request_that_joins_others_is_no_sign_of_idleness() -> None:
+    marker = LineMarker()
+    marker.mark(line(1))
+    marker.prefill(PrefillStats(running=3, stamp="2026-11-29 12:00:00"))
+    assert marker.mark(line(1, stamp="2026-11-29 12:00:00")) is Mark.STEADY
+
+
+def test_the_line_after_a_switch_of_steps_covers_both() -> None:
+    marker = LineMarker()
+    marks = [marker.mark(line(1)), marker.mark(line(1))]
+    marker.switch()
+    marks += [marker.mark(line(1)), marker.mark(line(1))]
+    assert marks == [Mark.AFTER_IDLE, Mark.STEADY, Mark.STEPS_CHANGED, Mark.STEADY]
+
+
+def test_the_usual_window_is_the_median_of_the_last_ones() -> None:
+    marker = LineMarker()
+    rates = [200.0] * 3 + [100.0] * 40
+    assert {marker.mark(line(1, throughput_tok_s=rate)) for rate in rates[1:]} == {
+        Mark.AFTER_IDLE,
+        Mark.STEADY,
+    }
+    # 200 tok/s are long forgotten: three times the window of 100 tok/s is not reached, then passed.
+    assert marker.mark(line(1, throughput_tok_s=34.0)) is Mark.STEADY
+    assert marker.mark(line(1, throughput_tok_s=33.0)) is Mark.AFTER_IDLE

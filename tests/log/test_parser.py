@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.logs import of, one, parse, shown
 
 from specttui.events import DecodeStats, HttpSeen, LogLines, LogNotice
-from specttui.log.parser import LogParser
+from specttui.log.parser import FLOOD_LINES, LogParser
 
 PLAIN = "Decode batch, #running-req: 1, #token: 9, gen throughput (token/s): 9.5, #queue-req: 0"
 
@@ -70,3 +70,16 @@ def test_figures_that_are_none_stay_text() -> None:
     assert of(DecodeStats, "Decode batch, nothing known: 1\n") == []
     huge = one(DecodeStats, f"Decode batch, #running-req: 1, #token: {'9' * 5000}\n")
     assert huge.tokens is None
+
+
+def test_of_a_flood_only_its_end_is_shown() -> None:
+    parser = LogParser()
+    parser.feed(b"".join(b"line %d\n" % number for number in range(FLOOD_LINES)))
+    (shown,) = parser.flush()
+    assert isinstance(shown, LogLines)
+    assert (len(shown.lines), shown.dropped) == (500, 500)
+    parser.feed(b"".join(b"line %d\n" % number for number in range(FLOOD_LINES + 1)))
+    (flood,) = parser.flush()
+    assert isinstance(flood, LogLines)
+    assert flood.lines == tuple(f"line {number}" for number in range(951, 1001))
+    assert flood.dropped == 951

@@ -189,6 +189,7 @@ def test_probe_phases_are_in_the_summary() -> None:
         clock=Clock.EVENTS, rank="TP0", steps=[2] * 4, batch=[1] * 4, cycle_ms=[None, 20.0, 20.0, 20.0],
         phase_ms={
             Phase.DRAFT: [1.0] * 4, Phase.VERIFY: [18.0] * 4, Phase.DRAFT_EXTEND: [0.5, None, 0.5, 0.5],
+            Phase.TARGET_FORWARD: [15.0, None, None, 16.0],
         },
         accepted=[1, 1, 0, None],
     )  # fmt: skip
@@ -200,6 +201,8 @@ def test_probe_phases_are_in_the_summary() -> None:
     assert shares["draft"] == pytest.approx(3 / 60)
     assert shares["verify"] == pytest.approx(54 / 60)
     assert shares["draft_extend"] == pytest.approx(1 / 60)
+    # A part's share is of the cycles in which it was timed, and lies inside its phase's.
+    assert shares.pop("target_forward") == pytest.approx(16 / 20)
     assert sum(share or 0.0 for share in shares.values()) == pytest.approx(1.0)
 
 

@@ -77,6 +77,13 @@ def test_it_imports_the_standard_library_only() -> None:
             assert node.module in ALLOWED_IMPORTS
 
 
+def test_each_module_is_imported_once() -> None:
+    imports = [node for node in ast.walk(block_tree()) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = [ast.unparse(node).split()[1] for node in imports]
+    assert len(modules) == len(set(modules))
+    assert "    from typing import Any, Callable, Deque, Dict, List, Optional, Tuple\n" in BLOCK
+
+
 def test_all_its_names_are_recognisable() -> None:
     [function] = [node for node in block_tree().body if isinstance(node, ast.FunctionDef)]
     assert function.name == BLOCK_NAME

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from support.probe_bench import ProbeBench, probe_bench
 
 from specttui.events import Clock, Phase
 from specttui.probe import control_content
+from specttui.probe.block.clocks import _specttui_native
 
 
 def set_clock(bench: ProbeBench, path: Path, clock: Clock) -> None:
@@ -41,18 +44,23 @@ def test_wall_is_the_cpu_alone(tmp_path: Path) -> None:
         assert line.phase_ms == line.cpu_ms
         assert line.phase_ms[Phase.VERIFY][3] == 0.7
         assert line.cycle_ms[3] == pytest.approx(0.5 + 0.7 + 0.3 + 0.5)
+        assert line.phase_ms[Phase.ACCEPT] == [0.2] * 5  # where timing is cheap no part is left out
         assert bench.machine.events == []
 
 
 def test_sync_waits_around_every_phase(tmp_path: Path) -> None:
     with probe_bench(EAGLE_V2, "EAGLEWorkerV2", tmp_path, clock=Clock.SYNC) as bench:
         bench.decode(5, 2)
-        assert bench.machine.synchronisations == 5 * 2 * 4
+        # Four calls with their parts, three without; one more mark where the probe had caught up.
+        assert bench.machine.synchronisations == 2 * 2 * 4 + 3 * 2 * 3 + 1
         bench.flush()
         [line] = bench.events("probe_cycles")
         assert line.clock is Clock.SYNC
+        assert [value is None for value in line.phase_ms[Phase.ACCEPT]] == [False, True, True, True, False]
         assert line.phase_ms[Phase.DRAFT][3] == 1.5  # launch and work, one after the other
-        assert line.phase_ms[Phase.VERIFY][3] == pytest.approx(0.5 + 5.0 + 0.2 + 0.5)
+        assert line.phase_ms[Phase.VERIFY][4] == pytest.approx(0.5 + 5.0 + 0.2 + 0.5)
+        # Without a wait for the target, the launch of the acceptance overlaps it.
+        assert line.phase_ms[Phase.VERIFY][3] == pytest.approx(0.5 + 5.0 + 0.5)
 
 
 @pytest.mark.parametrize("clock", [Clock.EVENTS, Clock.SYNC])
@@ -73,12 +81,130 @@ def test_no_event_is_made_once_the_pool_is_warm(tmp_path: Path) -> None:
         assert len(bench.probe.figures.spare) <= max(cycles, 64)
 
 
-def test_events_are_read_with_one_query_a_cycle(tmp_path: Path) -> None:
+#: Calls of torch in four cycles, of which one has its parts timed. Phases that follow at once share an event,
+#: so that three phases have four.
+TORCH_CALLS = {
+    "EAGLEWorkerV2": {"record": 5 + 3 * 4, "elapsed_time": 6 + 3 * 4},
+    "EAGLEWorker": {"record": 9 + 3 * 4, "elapsed_time": 8 + 3 * 4},
+}
+
+
+@pytest.mark.parametrize(("source", "class_name"), [(EAGLE_V1, "EAGLEWorker"), (EAGLE_V2, "EAGLEWorkerV2")])
+def test_what_is_asked_of_torch(source: str, class_name: str, tmp_path: Path) -> None:
+    with probe_bench(source, class_name, tmp_path) as bench:
+        bench.decode(40, 2, gap_ms=8.0)
+        before = bench.machine.calls.copy()
+        bench.decode(100, 2, gap_ms=8.0)
+        calls = bench.machine.calls - before
+        queries = calls.pop("query")
+        assert queries <= 2 * 25  # a stream's work ends in order: the newest event that is done tells of all
+        once = {"is_current_stream_capturing": 100, "current_stream": 100}
+        assert calls == once | {name: 25 * count for name, count in TORCH_CALLS[class_name].items()}
+
+
+def test_the_stream_is_made_anew_only_when_it_changed(tmp_path: Path) -> None:
     with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
-        bench.decode(10, 2)
-        before = bench.machine.queries
-        bench.decode(100, 2)
-        assert bench.machine.queries - before == 100
+        machine = bench.machine
+        native = types.SimpleNamespace(
+            _cuda_getCurrentRawStream=lambda device: hash((device, machine.stream)),
+            _cuda_isCurrentStreamCapturing=lambda: machine.capturing,
+        )
+        sys.modules["torch"]._C = native  # type: ignore[attr-defined]
+        bench.decode(20, 2)
+        machine.stream = "another"
+        bench.decode(20, 2)
+        machine.capturing = True
+        bench.decode(3, 2)
+        machine.capturing = False
+        bench.flush()
+        assert (machine.calls["current_stream"], machine.calls["is_current_stream_capturing"]) == (2, 0)
+        assert sum(len(line.batch) for line in bench.events("probe_cycles")) == 40
+        assert not bench.probe.dead
+
+
+def test_events_of_another_stream_are_asked_for_themselves(tmp_path: Path) -> None:
+    with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
+        bench.decode(2, 2)
+        bench.probe.pending[0].stream = "another"
+        bench.machine.synchronize()
+        before = bench.machine.calls["query"]
+        bench.decode(1, 2)
+        bench.probe.drain()
+        assert bench.machine.calls["query"] - before == 2
+        assert len(bench.probe.pending) == 1
+
+
+def test_a_phase_that_follows_at_once_begins_at_the_mark_before_it(tmp_path: Path) -> None:
+    with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
+        bench.decode(1, 2)
+        clock, cycle, machine = bench.probe.clock, type(bench.probe.previous)(), bench.machine
+        assert clock.open(cycle)
+        marks = [clock.begin(cycle)]
+        machine.cpu(0.01)
+        marks.append(clock.finish(cycle))  # an end is always marked: the GPU was given work before it
+        machine.cpu(0.02)
+        marks.append(clock.begin(cycle))
+        machine.cpu(0.04)
+        marks.append(clock.begin(cycle))
+        assert marks == [0, 1, 1, 2]
+        assert len(cycle.events) == len(cycle.stamps) == 3
+
+
+def test_methods_of_events_are_those_beneath_torchs_own() -> None:
+    class Native:
+        def record(self, stream: object) -> str:
+            return f"native {stream}"
+
+    class Refined(Native):
+        def record(self, stream: object = None) -> str:
+            return f"refined {stream}"
+
+    assert _specttui_native(Refined, "record")(Refined(), 7) == "native 7"
+    assert _specttui_native(Native, "record")(Native(), 7) == "native 7"
+
+
+@pytest.mark.parametrize("clock", [Clock.EVENTS, Clock.SYNC])
+def test_parts_are_timed_in_every_fourth_decode_cycle(clock: Clock, tmp_path: Path) -> None:
+    with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path, clock=clock) as bench:
+        bench.decode(3, 2)
+        bench.prefill()
+        bench.decode(6, 2)
+        bench.prefill()
+        bench.flush()
+        [line] = bench.events("probe_cycles")
+        for phase in (Phase.TARGET_FORWARD, Phase.ACCEPT, Phase.KV):
+            for times in (line.phase_ms[phase], line.cpu_ms[phase]):
+                assert [index for index, time in enumerate(times) if time is not None] == [0, 4, 8]
+        for phase in (Phase.DRAFT, Phase.VERIFY, Phase.DRAFT_EXTEND):
+            assert None not in line.phase_ms[phase]
+        # A prefill's forward of the target is a phase of its own, whatever cycle it falls on.
+        [prefills] = bench.events("probe_prefill")
+        assert None not in prefills.phase_ms[Phase.PREFILL_TARGET]
+
+
+def test_a_new_clock_begins_with_a_full_cycle(tmp_path: Path) -> None:
+    control = tmp_path / "control"
+    with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path, control_path=str(control)) as bench:
+        bench.decode(2, 2)
+        set_clock(bench, control, Clock.SYNC)
+        bench.decode(2, 2)
+        bench.flush()
+        lines = bench.events("probe_cycles")
+        missing = [[value is None for value in line.phase_ms[Phase.ACCEPT]] for line in lines]
+        assert missing == [[False, True], [False, True]]
+
+
+def test_catching_up_is_no_part_of_the_acceptance(tmp_path: Path) -> None:
+    idle = {"draft": (0.5, 0.0), "target": (0.5, 0.0), "draft_extend": (0.5, 0.0)}
+    with probe_bench(EAGLE_V2, "EAGLEWorkerV2", tmp_path, times=idle) as bench:
+        work = bench.probe.work
+        bench.probe.work = lambda now: (bench.machine.cpu(3.0), work(now))
+        bench.decode(9, 2)
+        bench.flush()
+        [line] = bench.events("probe_cycles")
+        # The GPU has nothing to do while the probe works: verify is longer by it, the acceptance is not.
+        assert [line.phase_ms[Phase.ACCEPT][index] for index in (4, 8)] == [0.7, 0.7]
+        assert (line.phase_ms[Phase.VERIFY][4], line.phase_ms[Phase.VERIFY][5]) == (4.2, 1.2)
 
 
 def test_slow_gpu_drops_the_oldest_cycles_and_says_so(tmp_path: Path) -> None:

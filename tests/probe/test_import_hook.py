@@ -36,7 +36,7 @@ sys.path[:0] = {paths!r}
 from support.fake_workers import Batch, TargetWorker
 from {module} import {name}
 worker = {name}(TargetWorker(lambda name: None))
-results = [worker.forward_batch_generation(Batch([2, 1])) for _ in range(30)]
+results = [worker.forward_batch_generation(Batch([2, 1])) for _ in range(40)]
 print(results[-1].token, "forward_batch_generation" in vars({name}), flush=True)
 """
 
@@ -97,7 +97,7 @@ def test_figures_come_without_a_change_to_any_file(tmp_path: Path) -> None:
     assert [event.kind for event in events] == ["probe_installed", "probe_cycles"]
     assert (events[0].way, events[0].session_id) == ("import_hook", "s1")
     assert set(events[0].hooked) >= {"draft", "verify", "target_forward", "draft_extend", "accept_counts"}
-    assert events[1].accepted == [3] * 24
+    assert events[1].accepted == [3] * 33
     assert lines[-1] == "drafted True"
     assert (site / "sglang/srt/speculative/eagle_worker.py").read_bytes() == before
 

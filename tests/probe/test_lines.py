@@ -35,12 +35,22 @@ def test_too_long_a_line_is_split(tmp_path: Path) -> None:
         assert max(len(line) for line in bench.lines()) < 4096
 
 
-def test_figures_are_written_after_half_a_second_or_24_cycles(tmp_path: Path) -> None:
+def test_figures_are_written_after_half_a_second_or_32_cycles(tmp_path: Path) -> None:
     with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
-        bench.decode(26, 2, gap_ms=0.5)
-        assert [len(line.batch) for line in bench.events("probe_cycles")] == [24]
+        bench.decode(36, 2, gap_ms=0.5)
+        assert bench.events("probe_cycles") == []
+        bench.decode(4, 2, gap_ms=0.5)
+        # The 37th cycle has its parts timed, and in it the probe catches up: 35 cycles have ended on the GPU.
+        assert [len(line.batch) for line in bench.events("probe_cycles")] == [35]
         bench.decode(4, 2, gap_ms=600.0)
-        assert [len(line.batch) for line in bench.events("probe_cycles")] == [24, 3, 1, 1]
+        assert [len(line.batch) for line in bench.events("probe_cycles")] == [35, 6, 1, 1]
+
+
+def test_half_a_second_is_enough_in_steady_traffic(tmp_path: Path) -> None:
+    with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
+        bench.decode(100, 2, gap_ms=32.0)  # cycles of 40 ms
+        sizes = [len(line.batch) for line in bench.events("probe_cycles")]
+        assert sizes == [15, 16, 12, 16, 12, 16]
 
 
 def test_other_ranks_write_a_summary_each_second(tmp_path: Path) -> None:
@@ -61,8 +71,8 @@ def test_other_ranks_write_a_summary_each_second(tmp_path: Path) -> None:
 def test_self_us_is_the_probes_own_time(tmp_path: Path) -> None:
     with probe_bench(EAGLE_V1, "EAGLEWorker", tmp_path) as bench:
         bench.decode(3, 2)
-        original = bench.probe.drain
-        bench.probe.drain = lambda: (bench.machine.cpu(0.02), original())
+        original = bench.probe.link
+        bench.probe.link = lambda cycle: (bench.machine.cpu(0.02), original(cycle))
         bench.decode(10, 2)
         bench.flush()
         [line] = bench.events("probe_cycles")
@@ -74,9 +84,9 @@ def test_an_unwritten_line_is_counted_in_the_next(tmp_path: Path) -> None:
         bench.decode(1, 2)
         writer = bench.probe.writer
         writer._send, send = lambda _: False, writer._send
-        bench.decode(30, 2)
+        bench.decode(40, 2)
         writer._send = send
         bench.flush()
         [line] = bench.events("probe_cycles")
-        assert (line.dropped_cycles, line.dropped_lines) == (24, 1)
-        assert len(line.batch) == 7
+        assert (line.dropped_cycles, line.dropped_lines) == (35, 1)
+        assert len(line.batch) == 6

@@ -90,7 +90,7 @@ def test_gpu_times_are_exact(version: str, name: str, tmp_path: Path) -> None:
     values = {
         phase: [value for line in cycles for value in line.phase_ms[phase]] for phase in cycles[0].phase_ms
     }
-    assert {phase.value: times[3] for phase, times in values.items()} == {
+    assert {phase.value: times[4] for phase, times in values.items()} == {
         "draft": 1.0,
         "verify": 5.5,
         "target_forward": 5.0,

@@ -26,6 +26,7 @@ loaded = load_worker(source, "EAGLEWorker", lambda name: None)
 for index in range({cycles}):
     loaded.run(Batch([2, 1]))
 probe = loaded.namespace["_specttui_probe"]
+probe.drain()
 probe.write()
 sys.stderr.write("dropped %d dead %s\\n" % (probe.figures.dropped_cycles, probe.dead))
 {after}

@@ -69,9 +69,9 @@ async def test_every_failure_that_loading_can_meet(demo: DemoHost) -> None:
         )  # fmt: skip
 
         await session.restart_last_good()
-        nccl = await failed(session, [SetEnv("NCCL_PROTO", "FOO")])
+        nccl = await failed(session, [SetEnv("NCCL_PROTO", "allreduce:LL")])
         assert (nccl.category, nccl.rank, nccl.remedy) == ("nccl", "TP0", REMEDIES["nccl"])
-        assert any("Invalid value for NCCL_PROTO: FOO" in line for line in nccl.cause_lines)
+        assert any("Invalid value for NCCL_PROTO: allreduce:LL" in line for line in nccl.cause_lines)
     assert sum(isinstance(event, ServerFailed) for event in events) == 5
 
 

@@ -46,7 +46,7 @@ async def test_the_second_start_on_a_host_has_an_estimate() -> None:
 
 
 async def test_a_server_that_loads_as_we_come_shows_its_progress_and_then_serves() -> None:
-    async with DemoHost(speed=0.4, steps=3) as demo:
+    async with DemoHost(speed=0.15, steps=3) as demo:
         await eventually(
             lambda: demo.log_path.exists() and b"Load weight begin" in demo.log_path.read_bytes()
         )
@@ -56,9 +56,9 @@ async def test_a_server_that_loads_as_we_come_shows_its_progress_and_then_serves
             await eventually(lambda: session.snapshot().progress is not None and bool(progress(events)))
             shown = session.snapshot().progress
             assert shown is not None
-            assert shown.phase in {"weights", "kv_cache", "graphs"}
+            assert shown.phase in PHASES
             assert shown.last_output_s is not None
-            await eventually(lambda: any(isinstance(event, ServerReady) for event in events))
+            await eventually(lambda: any(isinstance(event, ServerReady) for event in events), seconds=120.0)
             await eventually(lambda: session.state.run is not None)
             snapshot = session.snapshot()
             assert (snapshot.server_phase, snapshot.progress) == ("serving", None)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.envelopes import cycles
+from support.envelopes import cycles, fold, run_started
 
 from specttui.events import Clock, Phase, ProbeCycles
+from specttui.state.cycle_view import cycle_view
 from specttui.state.cycles import CycleColumns
 
 
@@ -58,3 +59,19 @@ def test_last_is_the_newest_part() -> None:
     window = columns.last(4)
     assert list(window.cycle_ms) == [1.0, 2.0, 2.0, 2.0]
     assert list(window.phase_ms[Phase.VERIFY]) == [1.0, 2.0, 2.0, 2.0]
+
+
+def test_parts_that_are_timed_in_some_cycles_only_are_shown_by_those() -> None:
+    sparse = [5.0, None, None, None]
+    line = cycles(4, 10.0, verify=8.0).model_copy(
+        update={"phase_ms": {Phase.VERIFY: [8.0] * 4, Phase.TARGET_FORWARD: sparse}}
+    )
+    without = cycles(1, 10.0, verify=8.0)  # slow traffic: a line without any part
+    state = fold((0.0, run_started(1, "steps 2", steps=2)), (1.0, line), (2.0, without), (3.0, line))
+    view = cycle_view(state, 4.0)
+    assert view is not None
+    [target] = [row for row in view.rows if row.phase is Phase.TARGET_FORWARD]
+    assert (target.share, target.median_ms, target.p95_ms) == (0.5, 5.0, 5.0)
+    assert target.series.values == (5.0, 5.0)
+    [verify] = [row for row in view.rows if row.phase is Phase.VERIFY]
+    assert (verify.share, verify.series.values) == (pytest.approx(0.8), (8.0, 8.0, 8.0))

@@ -64,6 +64,15 @@ def end(*_):
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN if "deaf" in fake else end)
 log("server_args=ServerArgs(model_path=%r)" % args.model_path)
+if "import" in fake:
+    import importlib, traceback
+    try:
+        importlib.import_module("sglang.srt.speculative." + fake["import"])
+    except Exception:
+        log("Scheduler hit an exception: " + traceback.format_exc())
+        for child in children:
+            child.kill()
+        os._exit(1)
 time.sleep(float(fake.get("load_s", 0)))
 if "die" in fake:
     log("torch.OutOfMemoryError: CUDA out of memory.")
@@ -203,7 +212,8 @@ def start_fake(
     Args:
         folder: A scratch folder.
         flags: Further flags.
-        fake: FAKE_* variables: LOAD_S, DIE (exit code), STUBBORN, ORPHANS, DEAF, LINGER_S, SYNC.
+        fake: FAKE_* variables: LOAD_S, DIE (exit code), STUBBORN, ORPHANS, DEAF, LINGER_S, SYNC, IMPORT (a
+            worker module that the scheduler imports).
         port: The port; 0 chooses a free one.
         wait: The text of the log to wait for.
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 import types
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
@@ -21,9 +22,10 @@ class FakeMachine:
         self.cpu_ms = 1000.0
         self.gpu_ms = 0.0
         self.capturing = False
+        self.stream = "stream"
         self.synchronisations = 0
         self.events: list[FakeEvent] = []
-        self.queries = 0
+        self.calls: Counter[str] = Counter()
 
     def cpu(self, milliseconds: float) -> None:
         """The CPU works or sleeps."""
@@ -68,16 +70,18 @@ class FakeEvent:
 
     def record(self, stream: object = None) -> None:
         """Mark the end of the queue."""
+        self.machine.calls["record"] += 1
         assert not self.machine.capturing or self.external, "recorded while a graph is captured"
         self.time_ms = max(self.machine.gpu_ms, self.machine.cpu_ms)
 
     def query(self) -> bool:
         """Whether the GPU has passed the event."""
-        self.machine.queries += 1
+        self.machine.calls["query"] += 1
         return self.time_ms is None or self.time_ms <= self.machine.cpu_ms
 
     def elapsed_time(self, other: FakeEvent) -> float:
         """Milliseconds to another event; both must have passed, as in CUDA."""
+        self.machine.calls["elapsed_time"] += 1
         assert self.time_ms is not None
         assert other.time_ms is not None
         assert max(self.time_ms, other.time_ms) <= self.machine.cpu_ms, "read before it was done"
@@ -91,11 +95,20 @@ def fake_torch(machine: FakeMachine) -> types.ModuleType:
     def event(**options: bool) -> FakeEvent:
         return FakeEvent(machine, **options)
 
+    def capturing() -> bool:
+        machine.calls["is_current_stream_capturing"] += 1
+        return machine.capturing
+
+    def stream() -> str:
+        machine.calls["current_stream"] += 1
+        return machine.stream
+
     torch.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
         Event=event,
         is_available=lambda: True,
-        is_current_stream_capturing=lambda: machine.capturing,
-        current_stream=lambda: "stream",
+        is_current_stream_capturing=capturing,
+        current_stream=stream,
+        current_device=lambda: 0,
         synchronize=machine.synchronize,
     )
     return torch

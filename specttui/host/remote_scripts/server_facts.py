@@ -1,12 +1,13 @@
 """Everything that can be seen of one server process. Runs on the host."""
 # Plain os calls: the program starts anew for every look, and /proc holds thousands of links.
-# ruff: noqa: PTH110, PTH116, PTH119, PTH208
+# ruff: noqa: PTH110, PTH116, PTH118, PTH119, PTH208
 
 import os
 
 from specttui.host.remote_scripts import endpoints, launchers, package, procfs, sockets
 
 _TIMEOUT_S = 4.0
+_SUPERVISORS = ("runsv", "s6-supervise", "supervise")
 
 
 def _environment(pid: int) -> "tuple[dict[str, str] | None, list[str]]":
@@ -56,6 +57,15 @@ def _output(
     }
 
 
+def _service(process: procfs.Process) -> str:
+    """The folder of the service that a runit or s6 supervisor looks after, "" for other processes."""
+    if process.comm not in _SUPERVISORS or len(process.argv) < 2:
+        return ""
+    folder = procfs.text(process.argv[1])
+    cwd = procfs.link(f"/proc/{process.pid}/cwd")
+    return os.path.basename(os.path.normpath(os.path.join(cwd, folder)))
+
+
 def _surroundings(table: "dict[int, procfs.Process]", process: procfs.Process) -> "dict[str, object]":
     """What tells who manages the process: groups, parents, namespaces."""
     path = f"/proc/{process.pid}/"
@@ -64,7 +74,7 @@ def _surroundings(table: "dict[int, procfs.Process]", process: procfs.Process) -
     own_mounts = procfs.link("/proc/self/ns/mnt")
     return {
         "cgroup": procfs.text(procfs.read_bytes(path + "cgroup") or b""),
-        "parents": [{"pid": parent.pid, "comm": parent.comm} for parent in above],
+        "parents": [{"pid": p.pid, "comm": p.comm, "argument": _service(p)} for p in above],
         "same_mounts": procfs.link(path + "ns/mnt") in ("", own_mounts),
         "in_container": os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"),
         "in_first_session": bool(first and first.session == process.session),

@@ -35,7 +35,7 @@ class _SpecttuiBinding:
     def bind(self) -> None:
         """Hook everything the settings name, and say what was hooked and what was not."""
         probe = self.probe
-        roles = _specttui_roles(probe.acceptance)
+        roles = _specttui_roles(probe.acceptance, probe.catch_up)
         for name, path in self.settings["hooks"]:
             self.hook(_SPECTTUI_SHOWS.get(name, name), path, roles[name])
         self.hook_allocators(roles["kv"])
@@ -47,7 +47,7 @@ class _SpecttuiBinding:
         if "verify" in self.hooked and "target_forward" in self.hooked:
             self.hooked["accept"] = ["end of target_forward to end of verify"]
         probe.verify_hooked = "verify" in self.hooked
-        probe.steps_path = _specttui_steps_path(self.worker)
+        probe.steps_holder = _specttui_steps_holder(self.worker)
         probe.figures.rank = _specttui_rank(self.worker)
         probe.writes_cycles = _specttui_writes_cycles(self.worker, probe.figures.rank)
         if not probe.writes_cycles:
@@ -126,12 +126,9 @@ def _specttui_bind_copy(probe: Any, result: Any) -> None:
         probe.hooks.put(owner, "copy_to_cpu", watched)
 
 
-def _specttui_steps_path(worker: Any) -> List[str]:
-    """Where the worker keeps its number of draft steps."""
-    for path in ("speculative_num_steps", "server_args.speculative_num_steps"):
-        holder = worker
-        for name in path.split("."):
-            holder = getattr(holder, name, None)
-        if isinstance(holder, int):
-            return path.split(".")
-    return []
+def _specttui_steps_holder(worker: Any) -> Any:
+    """The object that keeps the worker's number of draft steps, None if there is none."""
+    for holder in (worker, getattr(worker, "server_args", None)):
+        if isinstance(getattr(holder, "speculative_num_steps", None), int):
+            return holder
+    return None

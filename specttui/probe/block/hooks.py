@@ -93,8 +93,7 @@ def _specttui_timed(probe: Any, role: _SpecttuiRole, original: Callable[..., Any
         entered = perf_counter()
         try:
             start = enter(cycle, kwargs)
-            if start >= 0:
-                cycle.own_s += cycle.stamps[start] - entered
+            cycle.own_s += perf_counter() - entered
         except Exception as error:
             start = -1
             probe.dead, probe.cycle = True, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from time import perf_counter
-from typing import Any, Deque, Dict, List, Optional
+from typing import Any, Deque, Dict, Optional
 
 from specttui.probe.block.acceptance import _SpecttuiAcceptance
 from specttui.probe.block.binding import _specttui_bind_copy, _SpecttuiBinding
@@ -19,7 +19,10 @@ from specttui.probe.block.steps import (
     _SpecttuiDraftSteps,
 )
 from specttui.probe.block.words import (
+    _SPECTTUI_BACKLOG,
+    _SPECTTUI_BATCH,
     _SPECTTUI_CHECK_S,
+    _SPECTTUI_OVERDUE_S,
     _SPECTTUI_PATIENCE,
     _SPECTTUI_PAUSE_S,
     _SPECTTUI_PENDING,
@@ -33,7 +36,8 @@ class _SpecttuiProbe:
 
     `cycle` is the call that runs now, None outside of one: every hook then passes its call through. `dead`
     says that the probe gave up. `pending` are ended cycles whose times are still open, `settled` those that
-    wait for their acceptance; `previous` is the last decode cycle, whose length the next start tells.
+    wait for their acceptance; `previous` is the last decode cycle, whose length the next start tells. `turn`
+    counts decode cycles, to choose those whose parts are timed.
     """
 
     def __init__(self, namespace: Dict[str, Any], settings: Dict[str, Any]) -> None:
@@ -54,7 +58,8 @@ class _SpecttuiProbe:
         self.clock: Optional[_SpecttuiWallClock] = None
         self.verify_hooked = self.copy_bound = False
         self.writes_cycles = True
-        self.steps_path: List[str] = []
+        self.steps_holder: Any = None
+        self.turn = 0
         self.draft_steps = _SpecttuiDraftSteps() if _specttui_wants_steps(settings) else None
         self.next_check = 0.0
         self.next_write = 0.0
@@ -71,10 +76,7 @@ class _SpecttuiProbe:
         """A call of the cycle method starts; None if it is not to be timed."""
         now = perf_counter()
         if self.worker is None:
-            self.clock_name = self.control.read() or self.clock_name
-            self.clock = _specttui_clock(self.clock_name)
-            self.worker = worker
-            _SpecttuiBinding(self).bind()
+            self.bind(worker)
         if now >= self.next_check:
             self.next_check = now + _SPECTTUI_CHECK_S
             self.follow(self.control.read())
@@ -83,24 +85,35 @@ class _SpecttuiProbe:
             return None
         batch = args[0] if args else kwargs.get("batch", kwargs.get("model_worker_batch"))
         size = _specttui_size(batch)
-        if not size or clock.capturing():
+        spare = self.figures.spare
+        cycle = spare.pop() if spare else _SpecttuiCycle()
+        if not size or not clock.open(cycle):
+            spare.append(cycle)
             self.previous = None
             return None
         if self.draft_steps is not None and self.previous is not None:
             self.draft_steps.read(self.previous)
-        cycle = self.figures.spare.pop() if self.figures.spare else _SpecttuiCycle()
         cycle.start(now, clock, size)
-        cycle.steps = self.steps()
-        cycle.decode = not self.verify_hooked and not _specttui_prefills(batch)
+        if self.turn % clock.parts_every:
+            cycle.pass_parts_by()
+        steps = getattr(self.steps_holder, "speculative_num_steps", None)  # adaptive speculation changes it
+        cycle.steps = steps if isinstance(steps, int) else None
         tokens = getattr(batch, "extend_num_tokens", None)
         cycle.tokens = tokens if isinstance(tokens, int) else None
-        clock.open(cycle)
+        cycle.decode = not self.verify_hooked and not _specttui_prefills(batch)
         self.cycle = cycle
         cycle.own_s = perf_counter() - now
         return cycle
 
+    def bind(self, worker: Any) -> None:
+        """The first call: take the clock that is asked for, and hook this instance."""
+        self.clock_name = self.control.read() or self.clock_name
+        self.clock = _specttui_clock(self.clock_name)
+        self.worker = worker
+        _SpecttuiBinding(self).bind()
+
     def end(self, cycle: _SpecttuiCycle, result: Any) -> None:
-        """The call returned. Everything that takes time is done here: the GPU has its work by now."""
+        """The call returned; what takes time waits for a verify (`catch_up`), as long as one comes."""
         now = perf_counter()
         self.cycle = None
         if cycle.verify_start >= 0:
@@ -113,12 +126,26 @@ class _SpecttuiProbe:
                     _specttui_bind_copy(self, result)
             self.pending.append(cycle)
         else:
-            self.figures.spare.append(cycle)
+            cycle.clock.release(cycle)
+            self.figures.put_back(cycle)
+        late = len(self.pending) >= _SPECTTUI_BACKLOG and self.turn % _SPECTTUI_BATCH == 0
+        if late or now >= self.next_write + _SPECTTUI_OVERDUE_S:
+            self.work(now)
+        cycle.own_s += perf_counter() - now
+
+    def catch_up(self) -> bool:
+        """Read back and write if enough has gathered; True if that took time."""
+        if len(self.pending) < _SPECTTUI_BATCH:
+            return False
+        self.work(perf_counter())
+        return True
+
+    def work(self, now: float) -> None:
+        """Read back what is done, and write a line if it is time or if it is full."""
         self.drain()
         if now >= self.next_write or self.figures.full():
             self.next_write = now + (_SPECTTUI_CHECK_S if self.writes_cycles else _SPECTTUI_SUMMARY_S)
             self.write()
-        cycle.own_s += perf_counter() - now
 
     def link(self, cycle: _SpecttuiCycle) -> None:
         """Tell the previous decode cycle where it ended, unless there was a pause or a prefill between."""
@@ -133,17 +160,25 @@ class _SpecttuiProbe:
         ):
             previous.successor = cycle
         self.previous = cycle
+        self.turn += 1
 
     def drain(self) -> None:
         """Settle the cycles whose GPU work is done, in order, and pass on those that are complete."""
         pending = self.pending
-        while pending and pending[0] is not self.previous and pending[0].clock.ready(pending[0]):
+        count = self.done()
+        newest = pending[count - 1] if count else None
+        for _ in range(count):
+            head = pending[0]
+            # A stream's work ends in order; what another clock or stream timed has to be asked for itself.
+            alike = head.clock is newest.clock and head.stream is newest.stream  # type: ignore[union-attr]
+            if not alike and not head.clock.ready(head):
+                break
             self.settle(pending.popleft())
         while len(pending) > _SPECTTUI_PENDING:
             late = pending.popleft()
             self.acceptance.forget(late)
             late.clock.release(late)
-            self.figures.spare.append(late)
+            self.figures.put_back(late)
             self.figures.dropped_cycles += 1
         settled = self.settled
         while settled:
@@ -155,6 +190,18 @@ class _SpecttuiProbe:
                     break
                 self.acceptance.forget(head)
             self.figures.add(settled.popleft())
+
+    def done(self) -> int:
+        """How many pending cycles are done, found from the newest back by steps that double."""
+        pending = self.pending
+        count = len(pending)
+        if count and pending[-1] is self.previous:
+            count -= 1  # its end is not known before the next start
+        step = 1
+        while count > 0 and not pending[count - 1].clock.ready(pending[count - 1]):
+            count -= step
+            step *= 2
+        return max(count, 0)
 
     def settle(self, cycle: _SpecttuiCycle) -> None:
         """Read a cycle's marks and give them back."""
@@ -177,18 +224,12 @@ class _SpecttuiProbe:
         else:
             self.figures.summarise()
 
-    def steps(self) -> Optional[int]:
-        """The number of draft steps now; adaptive speculation changes it between cycles."""
-        holder = self.worker
-        for name in self.steps_path:
-            holder = getattr(holder, name, None)
-        return holder if isinstance(holder, int) else None
-
     def follow(self, name: Optional[str]) -> None:
         """Take another clock if the control file asks for one, and say so."""
         if name is None or name == self.clock_name:
             return
         self.previous = None
+        self.turn = 0
         self.drain()
         self.write()
         fields = _specttui_head("probe_clock", self.figures.rank)
@@ -215,8 +256,11 @@ class _SpecttuiProbe:
 
 def _specttui_size(batch: Any) -> int:
     """How many requests a batch holds; reads a shape only, so nothing is synchronised."""
+    requests = getattr(batch, "reqs", None)
+    if requests:
+        return len(requests)  # a list: its length costs less than a tensor's
     lengths = getattr(batch, "seq_lens", None)
-    return len(lengths) if lengths is not None else len(getattr(batch, "reqs", None) or ())
+    return len(lengths) if lengths is not None else 0
 
 
 def _specttui_prefills(batch: Any) -> bool:
