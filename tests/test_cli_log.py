@@ -61,8 +61,21 @@ def capture(name: str) -> Path:
 
 def test_every_captured_log_is_covered() -> None:
     known = {*LOADED, *RANGES, *FAILED, "F_small_v2_sigterm"}
-    assert {path.stem for path in SAMPLES.glob("*.log")} <= known
+    assert {path.stem for path in SAMPLES.glob("*.log")} <= {*known, "P_v2_probe"}
     assert {path.stem for path in CAPTURES.glob("*.log")} in (known, set())
+
+
+def test_a_real_servers_probe_lines_are_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    """sample_logs/P_v2_probe.log: a real SGLang on a real GPU, patched by this probe (docs/gpu.md)."""
+    (run,) = log_json(SAMPLES / "P_v2_probe.log", capsys)["runs"]
+    (probe,) = run["probe"]
+    phases = {phase["phase"]: phase for phase in probe["phases"]}
+    assert probe["clock"] == "events"
+    assert probe["cycle_ms"] == pytest.approx(6.96, abs=0.01)
+    assert phases["verify"]["median_ms"] == pytest.approx(5.21, abs=0.01)
+    assert phases["target_forward"]["median_ms"] == pytest.approx(4.98, abs=0.01)
+    assert phases["draft_extend"]["median_ms"] == pytest.approx(0.36, abs=0.01)
+    assert probe["accept_len"] == pytest.approx(2.6, abs=0.1)
 
 
 @pytest.mark.may_skip

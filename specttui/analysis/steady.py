@@ -14,6 +14,9 @@ from specttui.analysis.stats import median
 
 #: How far a window's median may be from the later median: above the few percent by which servers swing.
 TOLERANCE = 0.05
+#: A server's first cycles compile kernels and fill caches (1065 ms before cycles of 7 ms were seen,
+#: docs/gpu.md); they never count where at least as many follow.
+FIRST_CYCLES = 32
 #: A gap this many times the usual one between two log lines means that the server was idle.
 _IDLE_FACTOR = 3.0
 

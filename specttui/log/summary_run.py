@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from statistics import fmean, median
 
+from specttui.analysis.steady import FIRST_CYCLES
 from specttui.events import (
     CYCLE_PHASES,
     Clock,
@@ -76,7 +77,11 @@ class _Load:
 
 
 class _Probe:
+    """One writing rank's cycles, without a server's first ones where as many follow."""
+
     def __init__(self) -> None:
+        self.early: list[ProbeCycles] = []
+        self.early_cycles = 0
         self.cycles = 0
         self.cycle = Values()
         self.phases: dict[Phase, Values] = {}
@@ -86,6 +91,13 @@ class _Probe:
         self.accepted = self.batch = 0
 
     def add(self, event: ProbeCycles) -> None:
+        if self.early_cycles < FIRST_CYCLES:
+            self.early.append(event)
+            self.early_cycles += len(event.cycle_ms)
+        else:
+            self._count(event)
+
+    def _count(self, event: ProbeCycles) -> None:
         self.cycles += len(event.cycle_ms)
         for index, cycle in enumerate(event.cycle_ms):
             if cycle is not None:
@@ -108,6 +120,9 @@ class _Probe:
             self.having_sum_ms[phase] = self.having_sum_ms.get(phase, 0.0) + cycle_ms
 
     def figures(self, rank: str, clock: Clock) -> ProbeFigures:
+        if self.cycles < FIRST_CYCLES:
+            for event in self.early:
+                self._count(event)
         return ProbeFigures(
             rank=rank,
             clock=clock.value,

@@ -40,6 +40,7 @@ def cycle_view(facts: Facts, now_s: float) -> CycleView | None:
     columns = facts.window[min(facts.window)] if facts.window else None
     if columns is None or not len(columns):
         return _from_log(facts)
+    columns = columns.settled()
     found = break_down(columns, facts.probe.missing)
     return CycleView(
         clock=columns.clock,

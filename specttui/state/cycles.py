@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import islice
 
+from specttui.analysis.steady import FIRST_CYCLES
 from specttui.events import Clock, Phase, ProbeCycles
 
 
@@ -68,6 +69,11 @@ class CycleColumns:
                 mine[phase] = deque(islice(column, skip, None), maxlen=count)
         window.histogram = list(self.histogram)
         return window
+
+    def settled(self) -> CycleColumns:
+        """The cycles without a server's first ones, as far as these are still here and as many follow."""
+        early = max(0, FIRST_CYCLES - (self.total - len(self)))
+        return self.last(len(self) - early) if 0 < early <= len(self) - FIRST_CYCLES else self
 
     def accept_len(self) -> float | None:
         """Tokens per cycle and request, bonus included, over the cycles whose acceptance is known."""

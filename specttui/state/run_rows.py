@@ -137,7 +137,8 @@ def _from_log(row: RunRow, samples: list[DecodeSample]) -> RunRow:
 def _with_cycles(row: RunRow, columns: CycleColumns | None, missing: dict[str, str]) -> RunRow:
     if columns is None or not known(list(columns.cycle_ms)):
         return row
-    steady = columns.last(_steady_count(columns))
+    settled = columns.settled()
+    steady = settled.last(_steady_count(settled))
     found = break_down(steady, missing)
     if found.median_cycle_ms is None:
         return row

@@ -75,3 +75,15 @@ def test_parts_that_are_timed_in_some_cycles_only_are_shown_by_those() -> None:
     assert target.series.values == (5.0, 5.0)
     [verify] = [row for row in view.rows if row.phase is Phase.VERIFY]
     assert (verify.share, verify.series.values) == (pytest.approx(0.8), (8.0, 8.0, 8.0))
+
+
+def test_a_servers_first_cycles_do_not_count_once_as_many_follow() -> None:
+    columns = CycleColumns(512)
+    columns.add(cycles(1, 1065.0))
+    columns.add(cycles(40, 7.0))
+    assert columns.settled() is columns
+    columns.add(cycles(40, 7.0))
+    assert list(columns.settled().cycle_ms) == [7.0] * 49
+    for _ in range(20):
+        columns.add(cycles(40, 7.0))
+    assert columns.settled() is columns
