@@ -3,7 +3,8 @@
 Run: `python benchmarks/burst.py [--lines N] [--kind decode|mixed|access] [--json]`. The real program runs
 in a terminal of its own (a pty), connected over SSH on loopback to a host in another process. Its server's
 log gets the burst in one go; all through it a key is pressed again and again (space: pause, go on), and
-timed until the terminal shows what it does. `before` is the same without a burst.
+timed until the terminal shows what it does. `before` is the same without a burst. On a machine that others
+keep busy too, times are theirs as much as ours: compare with `before`.
 Aim: every key press within the burst is answered within 100 ms.
 """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -83,6 +82,4 @@ async def _serve() -> None:
 
 
 if __name__ == "__main__":
-    # In truth the host is another machine, which takes none of our processor's time.
-    os.nice(10)
     asyncio.run(_serve())

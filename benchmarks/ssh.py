@@ -19,7 +19,6 @@ import argparse
 import asyncio
 import json
 import os
-import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -180,14 +179,12 @@ async def measure(delays_ms: list[float], repeat: int) -> list[Step]:
 
 
 def summary(steps: list[Step]) -> dict[str, dict[str, object]]:
-    """By step: median seconds per delay, commands, and round trips one waits for."""
+    """By step: the quickest visit's seconds per delay, commands, and round trips one waits for."""
     found: dict[str, dict[str, object]] = {}
     delays = sorted({step.delay_ms for step in steps})
     for name in STEPS:
         rows = [step for step in steps if step.step == name]
-        seconds = {
-            delay: statistics.median(row.seconds for row in rows if row.delay_ms == delay) for delay in delays
-        }
+        seconds = {delay: min(row.seconds for row in rows if row.delay_ms == delay) for delay in delays}
         extra_ms = 2.0 * (delays[-1] - delays[0])
         trips = (seconds[delays[-1]] - seconds[delays[0]]) * 1000.0 / extra_ms if extra_ms else None
         found[name] = {

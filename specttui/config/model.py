@@ -96,7 +96,7 @@ class PresetTable(Table):
 
 
 class TargetTable(Table):
-    """A worker that the probe does not know, `[[targets]]`; see docs/probe.md.
+    """A worker that the probe does not know, `[[targets]]`; see docs/configuration.md.
 
     Attributes:
         class_name: The worker's class; `class` in the file.

@@ -70,6 +70,7 @@ class Readiness:
         self._progress_s = self._began_s
         self._extra_s = 0.0
         self.ready_line_seen = False
+        self.last_line = ""
 
     def saw_ready_line(self) -> None:
         """The log says that the server is ready. By itself that proves nothing: see `wait_ready`."""

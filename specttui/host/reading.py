@@ -254,7 +254,7 @@ def _worker_problems(choice: WorkerChoice, worker: Worker) -> list[Problem]:
     if not worker.writable:
         text = f"The worker file {worker.path} is not writable for this account."
         return [
-            Problem(text, "Log in as its owner or as root; without that, only the log's figures are shown.")
+            Problem(text, "Patching (p) shows how the probe gets in: through sudo, or by an import hook.")
         ]
     return []
 

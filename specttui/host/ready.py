@@ -19,6 +19,7 @@ from specttui.launch.settings import Config, server_host, server_port
 
 OnProgress = Callable[[ServerProgress], None]
 _LAST_LINES = 30
+_WORD_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,9 @@ class _Silence:
             await self._look_for_hang()
 
     def _word(self) -> str:
-        return f"last output {self._readiness.silent_s:.0f} s ago, the process lives"
+        line = self._readiness.last_line
+        words = f"last output {self._readiness.silent_s:.0f} s ago, the process lives"
+        return f"{words}: {line[:_WORD_CHARACTERS]}" if line else words
 
     async def _look_for_hang(self) -> None:
         hung_s = self._watch.hung_for_s(await sample_gpus(self._remote), self._readiness.elapsed_s)

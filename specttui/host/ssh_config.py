@@ -206,6 +206,8 @@ def _notice(line: ConfigLine) -> str:
         return f"StrictHostKeyChecking {line.value} is not followed; host keys are always checked."
     if line.keyword in {"controlmaster", "controlpath"} and value not in {"no", "none"}:
         return "Connection sharing is not supported; specttui logs in on its own, once per host."
+    if line.keyword == "proxyusefdpass" and value == "yes":
+        return "ProxyUseFdpass is not supported; the ProxyCommand must carry the connection itself."
     if line.keyword == "pkcs11provider" and value != "none":
         return "PKCS11Provider is not read; load its keys into the agent with ssh-add -s."
     if line.keyword == "userknownhostsfile" and value in {"none", "/dev/null"}:

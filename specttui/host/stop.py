@@ -170,6 +170,7 @@ class _Tree:
         answer = await run_program(self.remote, "stop_tree", parameters)
         self.known += [pair for pair in answer["seen"] if pair not in self.known]
         self.sessions, self.denied = answer["sessions"], answer["denied"]
+        self.ports = tuple(answer["ports"])
         self.holders, self.successors = answer["holders"], answer["successors"]
         self.alive = tuple(ProcessId(**process) for process in answer["alive"])
 

@@ -16,6 +16,7 @@ from specttui.host.files import GuardedFile
 from specttui.host.found import Discovery, FoundServer
 from specttui.host.leftovers import find_journals
 from specttui.host.link import Link
+from specttui.host.managers.overrides import UnitOverrides
 from specttui.host.prompts import Prompter
 from specttui.host.remote import Remote
 from specttui.host.sudo import Sudo
@@ -59,15 +60,18 @@ async def check(options: SessionOptions, prompter: Prompter | None = None) -> Ch
 
 
 async def restore(options: SessionOptions, path: str | None = None, prompter: Prompter | None = None) -> str:
-    """Bring the originals of a host's patched worker files back, with only what lies on the host.
+    """Bring back what sessions changed on a host, with only what lies there.
+
+    That is patched worker files, edited draft configurations, and overrides of systemd units.
 
     Args:
         options: The host, and how to reach it; its `server_port` names the server whose worker is meant.
-        path: The file; by default every file that a session noted on the host or that a server runs.
+        path: The file; by default every file that a session noted on the host or that a server runs, and
+            every override.
         prompter: Asked about host keys and for secrets; the terminal by default.
 
     Returns:
-        One line per file: what was done.
+        One line per file and override: what was done.
 
     Raises:
         UsageError: The host's profile is read-only.
@@ -80,11 +84,20 @@ async def restore(options: SessionOptions, path: str | None = None, prompter: Pr
         )
     asked = prompter or ConsolePrompter()
     async with visit(options, asked) as remote:
-        paths = [path] if path else await _candidates(remote, options)
-        if not paths:
-            return "Nothing to restore: no session left a patched file, and no server's worker is patched."
         sudo = Sudo(remote, asked, options.sudo)
-        return "\n".join([await _restore_one(remote, each, sudo) for each in paths])
+        paths = [path] if path else await _candidates(remote, options)
+        lines = [await _restore_one(remote, each, sudo) for each in paths]
+        lines += [] if path else await _undo_overrides(remote, sudo)
+    return "\n".join(lines) or "Nothing to restore: no session left a change, no server's worker is patched."
+
+
+async def _undo_overrides(remote: Remote, sudo: Sudo) -> list[str]:
+    overrides = UnitOverrides(remote, sudo)
+    lines = []
+    for unit in await overrides.find():
+        await overrides.undo(unit)
+        lines.append(f"{unit.name}: runs its own command again from its next start on")
+    return lines
 
 
 @asynccontextmanager
@@ -117,6 +130,9 @@ async def _restore_one(remote: Remote, path: str, sudo: Sudo) -> str:
     session_id = datetime.now(UTC).strftime("restore-%Y%m%d-%H%M%S")
     guarded = GuardedFile(remote, path, session_id, folders.home() / "restored" / session_id, sudo)
     contents = await guarded.read()
+    if not path.endswith(".py"):  # no worker file: what it was is known from its backup alone
+        done = await guarded.restore(take_over=True)
+        return f"{path}: restored, byte for byte (sha256 {done.sha256})"
     inspection = inspect(contents.data, path)
     if inspection.state is FileState.ORIGINAL:
         if (await guarded.surroundings()).leftovers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +21,8 @@ from specttui.session.launches import Launches
 
 #: How often a held lock shows that its session lives; it counts as dead after two minutes.
 HEARTBEAT_S = 30.0
+#: How long leaving may take to give the locks back.
+RELEASE_S = 3.0
 _REVISION = "--speculative-draft-model-revision"
 
 #: Finds the file: a folder on the host, else a repository in the hub's cache, of the revision asked for.
@@ -65,10 +68,9 @@ class DraftKeeper:
         """The files that hold an edit."""
         return tuple(sorted(self._changed))
 
-    def left_behind(self, paths: list[str]) -> None:
-        """Files that an earlier session changed and did not restore."""
-        for path in paths:
-            self._changed.setdefault(path, "")
+    def left_behind(self, originals: Mapping[str, str]) -> None:
+        """Files that an earlier session changed and did not restore, with their originals' sha256."""
+        self._changed = {**originals, **self._changed}
 
     async def view(self) -> DraftConfigView:
         """Read the file; changes nothing.
@@ -121,16 +123,17 @@ class DraftKeeper:
         return tuple(restored)
 
     async def close(self) -> None:
-        """Stop showing signs of life; give back locks on files that hold no edit."""
+        """Stop showing signs of life and give the locks back; the host's notes tell of an edit that stays."""
         if self._beating is not None:
             self._beating.cancel()
             with suppress(asyncio.CancelledError):
                 await self._beating
             self._beating = None
-        for path, guarded in self._files.items():
-            if path not in self._changed and guarded.backup is not None:
-                with suppress(SpecttuiError):
-                    await guarded.release()
+        with suppress(SpecttuiError, TimeoutError):
+            async with asyncio.timeout(RELEASE_S):
+                for guarded in self._files.values():
+                    if guarded.backup is not None:
+                        await guarded.release()
 
     async def _path(self) -> str:
         launch = self._launches.speculative or self._launches.current

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
@@ -68,9 +69,9 @@ class HostChanges:
         if self._looked:
             return
         with suppress(SpecttuiError):  # what is left waits for the next look
-            records = await find_journals(self._remote)
-            self._draft.left_behind([record.path for record in records if record.path.endswith(".json")])
-            await self._overrides.find()
+            records, _ = await asyncio.gather(find_journals(self._remote), self._overrides.find())
+            edited = {each.path: each.original_sha256 for each in records if each.path.endswith(".json")}
+            self._draft.left_behind(edited)
             self._looked = True
         for words in self._others():
             self._emitter.emit(

@@ -15,6 +15,7 @@ from specttui.events import (
     FailureSeen,
     Launch,
     LogEvent,
+    LogLines,
     LogNotice,
     Manager,
     RunEnded,
@@ -109,6 +110,8 @@ class Restarter:
         now_s = self._emitter.offset_s
         if isinstance(event, LogEvent) and not isinstance(event, LogNotice):
             start.readiness.saw_progress()
+        if isinstance(event, LogLines) and event.lines:
+            start.readiness.last_line = event.lines[-1]
         if isinstance(event, StartupStep):
             if event.phase == "ready":
                 start.readiness.saw_ready_line()

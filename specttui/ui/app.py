@@ -34,6 +34,8 @@ Answer = TypeVar("Answer")
 
 #: While the terminal is not looked at, only every so many ticks are drawn.
 UNFOCUSED_TICKS = 4
+#: What "wait longer" adds to a start's limits, in seconds.
+EXTRA_S = 600.0
 #: How long an alert stands beneath the verdict, in seconds of the session.
 ALERT_SHOWN_S = 120.0
 _SEVERITIES: dict[Severity, SeverityLevel] = {
@@ -184,6 +186,13 @@ class SpecttuiApp(App[int]):
         self.tell("Cancelling at the next safe point.")
         self._in_worker(self.session.cancel(), "cancel", "cancel")
 
+    def wait_longer(self) -> None:
+        """Give the server that is being started more time."""
+        try:
+            self.session.extend_start(EXTRA_S)
+        except SpecttuiError as error:
+            self.tell(error.title)
+
     def _in_worker(self, work: Awaitable[None], name: str, group: str) -> None:
         self.run_worker(work, name=name, group=group, exit_on_error=False)
 
@@ -270,6 +279,8 @@ class SpecttuiApp(App[int]):
 
     def _available(self, action: str) -> bool:
         if not action.startswith("command("):
+            if action == "wait_longer":
+                return self.facts().starting
             return action != "cancel_command" or self.facts().busy
         name = action.removeprefix("command('").removesuffix("')")
         return self.main.check_action("command", (name,)) is True

@@ -24,6 +24,9 @@ class Facts:
     patched: bool = False
     probe_loaded: bool = False
     can_roll_back: bool = False
+    changes: bool = False
+    draft_known: bool = False
+    starting: bool = False
 
 
 def facts(session: SessionApi, snapshot: Snapshot, *, replay: bool, busy: bool) -> Facts:
@@ -42,7 +45,16 @@ def facts(session: SessionApi, snapshot: Snapshot, *, replay: bool, busy: bool) 
         patched=session.patched or (worker_file is not None and worker_file.state == FileState.PATCHED),
         probe_loaded=snapshot.probe.status in {"waiting", "live", "silent", "off"},
         can_roll_back=session.can_roll_back,
+        changes=bool(session.changes_on_host),
+        draft_known=_draft_known(snapshot),
+        starting=snapshot.server_phase == "starting" and running and not replay,
     )
+
+
+def _draft_known(snapshot: Snapshot) -> bool:
+    """True when the server that runs, or ran before a baseline, has a draft model."""
+    settings = (snapshot.settings, *(run.settings for run in snapshot.runs))
+    return any(each.draft_model_path for each in settings)
 
 
 def command_state(name: str, known: Facts) -> bool | None:
@@ -74,7 +86,8 @@ def _applies(name: str, known: Facts) -> bool:
     return {
         "back_up": known.worker_known,
         "patch": known.worker_known and not known.patched,
-        "restore": known.patched,
+        "restore": known.patched or known.changes,
+        "draft_config": known.draft_known,
         "restart": known.launch_known,
         "load": known.serving,
         "clock": known.probe_loaded,

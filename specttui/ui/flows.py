@@ -13,6 +13,7 @@ from specttui.ui.desk import Desk
 from specttui.ui.screens.ask import AskScreen
 from specttui.ui.screens.clock import ClockScreen
 from specttui.ui.screens.confirm import ConfirmScreen
+from specttui.ui.screens.draft_config import DraftConfigScreen
 from specttui.ui.screens.load import LoadScreen
 from specttui.ui.screens.patch import PatchScreen
 from specttui.ui.screens.quit import QuitChoice, QuitScreen
@@ -53,7 +54,7 @@ async def restart(desk: Desk) -> None:
     edits = await desk.ask(RestartScreen(snapshot, desk.session.preview_restart, desk.presets, active))
     if edits is not None:
         desk.resume()
-        await desk.session.restart(edits)
+        await desk.session.restart(edits, retry_hung=True)  # the dialog has told
 
 
 async def restore(desk: Desk) -> None:
@@ -142,14 +143,15 @@ async def note(desk: Desk) -> None:
 
 
 async def leave(desk: Desk) -> None:
-    """Leave; while the worker file is patched or a command runs, ask first."""
+    """Leave; while something of ours is on the host or a command runs, ask first."""
     session = desk.session
     command = session.snapshot().command
     running = command.name if command is not None and command.status == "running" else ""
-    if not running and (session.readonly or not session.patched):
+    changes = () if session.readonly else session.changes_on_host
+    if not running and not changes:
         desk.leave()
         return
-    choice = await desk.ask(QuitScreen(patched=session.patched and not session.readonly, running=running))
+    choice = await desk.ask(QuitScreen(changes, running=running))
     if choice is None or choice is QuitChoice.STAY:
         return
     if running:
@@ -159,12 +161,26 @@ async def leave(desk: Desk) -> None:
     desk.leave()
 
 
+async def draft_config(desk: Desk) -> None:
+    """Show the draft model's config.json; write an edit of it, or bring the original back."""
+    answer = await desk.ask(DraftConfigScreen(await desk.session.view_draft_config()))
+    if answer is None:
+        return
+    if answer.text is None:
+        await desk.session.restore_draft_config()
+        desk.tell("The draft's config.json is byte for byte the original.", "Restored")
+    else:
+        await desk.session.edit_draft_config(answer.text)
+        desk.tell("It counts from the server's next start on: press r to restart it.", "Written")
+
+
 #: The flows by the name of their command.
 FLOWS: dict[str, Flow] = {
     "back_up": back_up,
     "patch": patch,
     "restart": restart,
     "restore": restore,
+    "draft_config": draft_config,
     "roll_back": roll_back,
     "load": load,
     "clock": clock,

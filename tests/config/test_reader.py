@@ -78,12 +78,12 @@ def test_an_empty_file_means_the_defaults() -> None:
     [
         ("refresh = 2", "refresh", "refresh_hz"),
         ("[hosts.gpu]\nread_only = true", "hosts.gpu.read_only", "readonly"),
-        ("[hosts.gpu.commands]\nstopp = []", "hosts.gpu.commands.stopp", "stop"),
-        ('[[presets]]\nname = "a"\n[[presets]]\nnam = "b"', "presets[2].nam", "name"),
+        ("[hosts.gpu.commands]\nstop_it = []", "hosts.gpu.commands.stop_it", "stop"),
+        ('[[presets]]\nname = "a"\n[[presets]]\nnames = "b"', "presets[2].names", "name"),
         ('[[targets]]\nclass_name = "W"\n', "targets[1].class_name", "class"),
         (
-            '[[targets]]\nclass = "W"\ncycle_method = "f"\nphases = { verfy = "self.v" }',
-            "targets[1].phases.verfy",
+            '[[targets]]\nclass = "W"\ncycle_method = "f"\nphases = { verifies = "self.v" }',
+            "targets[1].phases.verifies",
             "verify",
         ),
     ],

@@ -38,7 +38,7 @@ PROBE_DIALOGS = {
     "m": "Measure the probe's cost",
 }
 #: Keys of the footer that open none, or are there only while they apply.
-OTHERS = {"/", "space", "f5", "q", "u", "ctrl+x"}
+OTHERS = {"/", "space", "f5", "q", "u", "w", "ctrl+x"}
 FOOTER_KEYS = {
     {"slash": "/", "question_mark": "?"}.get(name, name)
     for name in (key.keys.partition(",")[0] for key in KEYS if key.rank is not None)

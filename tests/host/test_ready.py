@@ -163,6 +163,40 @@ async def test_silence_is_told_and_is_no_failure_by_itself(remote: LocalRemote, 
     assert words[0].detail.endswith(" s ago, the process lives")
 
 
+async def test_a_silent_servers_last_line_is_told(remote: LocalRemote, tmp_path: Path) -> None:
+    words: list[ServerProgress] = []
+    limits = ReadyLimits(total_s=60.0, silence_s=60.0, hang_s=None, poll_s=0.05, word_s=0.3)
+    readiness = Readiness()
+    readiness.last_line = "Loading safetensors checkpoint shards: 100% Completed | 163/163"
+    async with starting(remote, tmp_path, LOAD_S="600") as (started, launch):
+        task = asyncio.create_task(
+            wait_ready(remote, started, endpoint_of(launch), readiness, words.append, limits=limits)
+        )
+        async with asyncio.timeout(60):
+            while not words:
+                await asyncio.sleep(0.02)
+        task.cancel()
+    assert words[0].detail.endswith(f"the process lives: {readiness.last_line}")
+
+
+async def test_more_time_moves_the_hang_limit_too(tmp_path: Path) -> None:
+    smi = write_nvidia_smi(tmp_path / "bin", used_mib=[40000], utilisation="100")
+    remote = LocalRemote(tmp_path, env={"PATH": f"{smi.parent}:{os.environ['PATH']}"})
+    limits = ReadyLimits(total_s=60.0, silence_s=60.0, hang_s=0.2, poll_s=0.05, word_s=0.1)
+    readiness = Readiness()
+    readiness.extend(600.0)
+    words: list[ServerProgress] = []
+    async with starting(remote, tmp_path, LOAD_S="600") as (started, launch):
+        task = asyncio.create_task(
+            wait_ready(remote, started, endpoint_of(launch), readiness, words.append, limits=limits)
+        )
+        async with asyncio.timeout(60):
+            while len(words) < 12:
+                await asyncio.sleep(0.02)
+        assert not task.done()
+        task.cancel()
+
+
 async def test_busy_gpus_with_flat_memory_are_a_deadlock(tmp_path: Path) -> None:
     smi = write_nvidia_smi(tmp_path / "bin", used_mib=[40000], utilisation="100")
     remote = LocalRemote(tmp_path, env={"PATH": f"{smi.parent}:{os.environ['PATH']}"})

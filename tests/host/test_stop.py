@@ -21,6 +21,7 @@ from specttui.events import Manager, ManagerKind, ServerStopping
 from specttui.host.discovery import discover
 from specttui.host.found import FoundServer
 from specttui.host.processes import ProcessId
+from specttui.host.server import ServerControl
 from specttui.host.stop import ServerStopError, StopLimits, stop
 
 QUICK = StopLimits(terminate_s=2.0, kill_s=20.0, port_s=20.0, memory_s=20.0)
@@ -202,6 +203,69 @@ async def test_memory_that_stays_is_reported(remote: LocalRemote, servers: Serve
     limits = StopLimits(2.0, 20.0, 20.0, 0.2)
     report = await stop(gpu_remote, found, lambda _: None, limits=limits, idle_mib={0: 10})
     assert report.memory_released is False
+
+
+async def test_f06_ports_besides_the_clients_one_are_waited_for(
+    remote: LocalRemote, servers: Servers, tmp_path: Path
+) -> None:
+    server = servers.start()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        os.set_inheritable(taken.fileno(), True)
+        heir = subprocess.Popen(["/bin/sleep", "600"], close_fds=False)
+    try:
+        found = await find(remote, server)
+        tree = (*found.tree, ProcessId(heir.pid, _start_ticks(heir.pid)))
+        steps: list[ServerStopping] = []
+        await stop(remote, Started(tree, server.port), steps.append, limits=QUICK)
+    finally:
+        heir.kill()
+        heir.wait()
+    assert steps[0].detail == f"process {server.pid} and the 4 below it"
+    waited = next(step.detail for step in steps if step.step == "port")
+    assert waited == ", ".join(str(number) for number in sorted((server.port, port)))
+
+
+def _start_ticks(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+
+
+class Started:
+    """A server of whose ports only the clients' one is known."""
+
+    manager = Manager()
+    sessions = ()
+
+    def __init__(self, tree: tuple[ProcessId, ...], port: int) -> None:
+        self.tree = tree
+        self.ports = (port,)
+
+
+async def test_f10_nothing_is_ended_by_a_pattern(remote: LocalRemote, servers: Servers) -> None:
+    server = servers.start()
+    await stop(remote, await find(remote, server), lambda _: None, limits=QUICK)
+    words = [word for command in remote.commands for word in command]
+    assert not any(
+        name in word for word in words for name in ("pkill", "killall", "sglang::", str(server.pid))
+    )
+
+
+async def test_f05_the_idle_level_is_learnt_from_the_first_stop(
+    servers: Servers, remote: LocalRemote, tmp_path: Path
+) -> None:
+    first, second = servers.start(), servers.start()
+    nvidia_smi = write_nvidia_smi(tmp_path / "bin", used_mib=[90000, 500, 500, 90000, 90000, 90000, 600])
+    gpu_remote = LocalRemote(tmp_path, env={"PATH": f"{nvidia_smi.parent}:/usr/bin:/bin"})
+    control = ServerControl(gpu_remote, "s1", stop_limits=QUICK)
+    told: list[ServerStopping] = []
+    for server in (first, second):
+        found = await find(remote, server)
+        restart = control.restart(Manager(), found.launch, port=server.port, label="", base=None)
+        report = await restart.stop(found, told.append)
+        assert report.memory_released is True
+    assert [step.detail for step in told if "->" in step.detail] == [
+        "GPU 0 90000 -> 500 MiB", "GPU 0 90000 -> 600 MiB",
+    ]  # fmt: skip
 
 
 async def test_can_be_cancelled_and_taken_up_again(remote: LocalRemote, servers: Servers) -> None:

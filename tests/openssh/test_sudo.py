@@ -1,4 +1,3 @@
-
 """The real sudo, with an account of the test's own: free, with a password, wanting a terminal, refusing."""
 
 from __future__ import annotations

@@ -159,15 +159,17 @@ async def test_every_setting_that_is_not_followed_is_named_once(demo: DemoHost, 
     config = tmp_path / "config"
     config.write_text(
         "Host *\n  StrictHostKeyChecking no\n  ControlMaster auto\n  ControlMaster yes\n"
+        "  ProxyUseFdpass yes\n"
         f"Host gpu\n  HostName 127.0.0.1\n  Port {demo.port}\n  User {demo.username}\n"
     )
     known = demo_options(demo).connect
     connect = replace(known, use_ssh_config=True, ssh_config_paths=(config,))
     examination = await examined(replace(demo_options(demo), target=Target("gpu"), connect=connect))
     warned = [each for each in examination.findings if each.status == "warn"]
-    assert [each.step for each in warned] == ["ssh configuration"] * 2
+    assert [each.step for each in warned] == ["ssh configuration"] * 3
     assert f"{config}, line 2: StrictHostKeyChecking no is not followed" in warned[0].detail
     assert f"{config}, line 3: Connection sharing is not supported" in warned[1].detail
+    assert f"{config}, line 5: ProxyUseFdpass is not supported" in warned[2].detail
     assert examination.healthy
 
 

@@ -1,4 +1,3 @@
-
 """What a profile changes about a session: a container to go through, sudo, the user's own workers."""
 
 from __future__ import annotations

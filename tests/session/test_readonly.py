@@ -45,7 +45,7 @@ READING = {
 #: The session's command behind a key, where it has another name.
 _COMMAND_OF = {
     "roll_back": "restart_last_good", "load": "run_load", "clock": "set_clock", "cost": "measure_probe_cost",
-    "note": "add_note",
+    "note": "add_note", "draft_config": "edit_draft_config", "wait_longer": "extend_start",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 from support import fake_systemd
 from support.fake_sglang import alive, free_port, launch_argv, write_package
 from support.fake_systemd import FakeSystemd
+from support.prompters import ScriptedPrompter
 from support.ssh_server import SshServer
 from support.ssh_sessions import of, session_on, ssh_host
 from support.waiting import eventually
@@ -25,6 +26,7 @@ from specttui.probe.inspection import inspect
 from specttui.probe.patch import apply
 from specttui.probe.runtime import MARKER_END
 from specttui.session import worker_keeper
+from specttui.session.checking import restore
 from specttui.session.session import Session
 
 UNIT = "sglang.service"
@@ -146,6 +148,11 @@ async def test_an_override_of_a_dead_session_is_found_and_undone(host: Host) -> 
         ]
         await session.restore()
         assert host.systemd.drop_ins == []
+        await session.restart([SetFlag("--speculative-num-steps", "5")])
+    assert len(host.systemd.drop_ins) == 1
+    text = await restore(session.options, prompter=ScriptedPrompter())
+    assert text == f"{UNIT}: runs its own command again from its next start on"
+    assert host.systemd.drop_ins == []
 
 
 async def test_a_start_that_fails_is_told_once_and_not_repeated_by_systemd(host: Host) -> None:

@@ -11,9 +11,16 @@ from specttui.events import Clock, Launch
 from specttui.launch.change import apply
 from specttui.launch.diff import describe
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.session.api import PatchPreview
+from specttui.session.api import DraftConfigView, PatchPreview
 from specttui.state.snapshot import Series, Snapshot
 from support.scripted_snapshots import LAUNCH, NOW_S, WORKER_PATH, serving, wave
+
+DRAFT_CONFIG = """\
+{
+  "architectures": ["LlamaForCausalLMEagle3"],
+  "eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 29, 57]}
+}
+"""
 
 
 class ScriptedSession:
@@ -27,6 +34,7 @@ class ScriptedSession:
         failure: Raised by the commands named in `failing`.
         failing: Names of commands that fail.
         held: Names of commands that wait until `release` is set.
+        other_changes: What else of ours is on the host; also makes the draft's configuration an edited one.
     """
 
     def __init__(
@@ -40,6 +48,7 @@ class ScriptedSession:
         failure: SpecttuiError | Exception | None = None,
         failing: Sequence[str] = (),
         held: Sequence[str] = (),
+        other_changes: Sequence[str] = (),
     ) -> None:
         self.current = snapshot or serving()
         self.readonly = readonly
@@ -50,6 +59,7 @@ class ScriptedSession:
         self.failing = frozenset(failing)
         self.held = frozenset(held)
         self.release = asyncio.Event()
+        self.other_changes = tuple(other_changes)
         self.calls: list[tuple[object, ...]] = []
 
     def snapshot(self) -> Snapshot:
@@ -74,6 +84,11 @@ class ScriptedSession:
     @property
     def patched(self) -> bool:
         return self._patched
+
+    @property
+    def changes_on_host(self) -> tuple[str, ...]:
+        worker = ("The worker file on the host is patched.",) if self._patched else ()
+        return (*worker, *self.other_changes)
 
     async def back_up(self) -> str:
         await self._called("back_up")
@@ -112,8 +127,30 @@ class ScriptedSession:
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
         return describe(LAUNCH, apply(LAUNCH, edits))
 
-    async def restart(self, edits: Sequence[Edit]) -> None:
+    async def restart(self, edits: Sequence[Edit], *, retry_hung: bool = False) -> None:
         await self._called("restart", tuple(edits))
+
+    def extend_start(self, seconds: float) -> None:
+        self.calls.append(("extend_start", seconds))
+        if "extend_start" in self.failing and self.failure is not None:
+            raise self.failure
+
+    async def view_draft_config(self) -> DraftConfigView:
+        await self._called("view_draft_config")
+        return DraftConfigView(
+            path="/models/kimi-k2.5-eagle3/config.json",
+            text=DRAFT_CONFIG,
+            layer_ids={"eagle_config.eagle_aux_hidden_state_layer_ids": (1, 29, 57)},
+            sha256="0" * 64,
+            original_sha256="0" * 64,
+            changed=bool(self.other_changes),
+        )
+
+    async def edit_draft_config(self, text: str) -> None:
+        await self._called("edit_draft_config", text)
+
+    async def restore_draft_config(self) -> None:
+        await self._called("restore_draft_config")
 
     async def restart_last_good(self) -> None:
         await self._called("restart_last_good")

@@ -174,6 +174,39 @@ async def test_r_names_a_line_that_cannot_be_read_and_does_not_restart():
         assert session.calls == []
 
 
+async def test_r_shows_what_would_not_work_and_does_not_restart():
+    session = ScriptedSession(serving())
+    app = program(session)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("r")
+        dialog = await opened(pilot, RestartScreen)
+        dialog.query_one(TextArea).text = "NCCL_P2P_LEVEL=sys"
+        await settle(pilot, lambda: dialog.query_one("#do", Button).disabled)
+        assert "x NCCL_P2P_LEVEL=sys is ignored without a word" in screen_text(pilot)
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert app.screen is dialog
+        dialog.query_one(TextArea).text = "NCCL_P2P_LEVEL=4"
+        await settle(pilot, lambda: not dialog.query_one("#do", Button).disabled)
+        assert "= NCCL_P2P_LEVEL 4 = SYS: between NUMA nodes" in screen_text(pilot)
+        await pilot.press("ctrl+s")
+        await settle(pilot, lambda: session.calls == [("restart", (SetEnv("NCCL_P2P_LEVEL", "4"),))])
+
+
+async def test_w_gives_a_starting_server_more_time():
+    session = ScriptedSession(starting())
+    app = program(session)
+    async with app.run_test(size=SIZE) as pilot:
+        assert "w wait more" in text_of(app.main.query_one("#footer"))
+        await pilot.press("w")
+        await settle(pilot, lambda: session.calls == [("extend_start", 600.0)])
+        session.current = serving()
+        app.draw_now()
+        await pilot.press("w")
+        await pilot.pause()
+        assert session.calls == [("extend_start", 600.0)]
+
+
 async def test_x_restores():
     session = ScriptedSession(serving(), patched=True)
     app = program(session)

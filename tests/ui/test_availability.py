@@ -8,7 +8,7 @@ from specttui.ui.availability import Facts, command_state, facts
 
 ALL = Facts(
     connected=True, launch_known=True, worker_known=True, serving=True, patched=True,
-    probe_loaded=True, can_roll_back=True,
+    probe_loaded=True, can_roll_back=True, changes=True,
 )  # fmt: skip
 HOST_COMMANDS = ["back_up", "patch", "restart", "restore", "roll_back", "load", "clock"]
 
@@ -51,7 +51,8 @@ def test_without_a_connection_host_commands_are_greyed_out():
     ("name", "missing"),
     [
         ("back_up", {"worker_known": False}),
-        ("restore", {"patched": False}),
+        ("restore", {"patched": False, "changes": False}),
+        ("draft_config", {"draft_known": False}),
         ("restart", {"launch_known": False}),
         ("load", {"serving": False}),
         ("clock", {"probe_loaded": False}),
@@ -59,6 +60,10 @@ def test_without_a_connection_host_commands_are_greyed_out():
 )
 def test_what_a_command_needs(name, missing):
     assert command_state(name, replace(ALL, **missing)) is None
+
+
+def test_restore_is_there_for_whatever_was_changed():
+    assert command_state("restore", replace(ALL, patched=False)) is True
 
 
 def test_roll_back_is_hidden_without_a_last_good_configuration():
@@ -70,6 +75,12 @@ def test_facts_of_the_scripted_states():
     assert facts(session, serving(), replay=False, busy=False) == ALL
     fresh = facts(ScriptedSession(), connected(), replay=False, busy=False)
     assert (fresh.patched, fresh.worker_known, fresh.probe_loaded) == (False, True, False)
-    assert facts(ScriptedSession(), starting(), replay=False, busy=False).busy
+    loading = facts(ScriptedSession(), starting(), replay=False, busy=False)
+    assert (loading.busy, loading.starting) == (True, True)
+    assert not facts(ScriptedSession(), starting(), replay=True, busy=False).starting
+    edited = facts(
+        ScriptedSession(other_changes=["The draft is edited."]), connected(), replay=False, busy=False
+    )
+    assert (edited.patched, edited.changes) == (False, True)
     nothing = facts(ScriptedSession(launch=None), empty(), replay=False, busy=False)
     assert nothing == Facts()

@@ -49,7 +49,7 @@ def test_the_default_theme_is_our_own() -> None:
 @pytest.mark.parametrize(
     ("text", "cause", "remedy"),
     [
-        ('[keymap]\npacth = "f2"', "keymap.pacth is not a setting.", "Did you mean patch? "),
+        ('[keymap]\npatches = "f2"', "keymap.patches is not a setting.", "Did you mean patch? "),
         ('theme = "dark"', "theme: there is no theme 'dark'.", "Choose one of "),
         (
             '[[presets]]\nname = "nccl ll"',

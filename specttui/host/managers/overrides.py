@@ -77,12 +77,12 @@ class UnitOverrides:
         Raises:
             ConnectionLostError: The connection broke.
         """
-        for scope in ("system", "user"):
-            try:
-                answer = await self._step(self._remote, "find", Unit("", scope))
-            except RemoteCommandError:
-                continue  # without Python, or with a systemctl that fails, there is nothing of ours
-            self._active |= {Unit(name, scope) for name in answer["units"]}
+        try:
+            answer = await self._step(self._remote, "find", Unit(""))
+        except RemoteCommandError:
+            return self.active  # without Python on the host there is nothing of ours
+        self._active |= {Unit(name, "system") for name in answer["system"]}
+        self._active |= {Unit(name, "user") for name in answer["user"]}
         return self.active
 
     async def look(self, unit: Unit) -> UnitState:

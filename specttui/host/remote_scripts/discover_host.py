@@ -11,11 +11,12 @@ from specttui.host.remote_scripts import host_gpus, launchers, procfs, server_fa
 def _server(
     table: "dict[int, procfs.Process]", launcher: launchers.Launcher, failures: "list[str]"
 ) -> "list[object]":
-    """One server's facts; a server that ends while it is looked at, or a surprise, costs only itself."""
+    """One server's facts; one that ends while it is looked at is none, and a surprise costs only itself."""
     try:
         return [server_facts.collect(table, launcher.pid, launcher.known)]
     except Exception:  # one odd process must not hide the others
-        failures.append(f"process {launcher.pid}: {traceback.format_exc(limit=-1)[-600:]}")
+        if procfs.is_alive(launcher.pid, table[launcher.pid].start_ticks):
+            failures.append(f"process {launcher.pid}: {traceback.format_exc(limit=-1)[-600:]}")
         return []
 
 

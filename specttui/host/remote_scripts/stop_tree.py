@@ -58,6 +58,12 @@ def _holders(table: "dict[int, procfs.Process]", ports: "list[int]") -> "list[di
     ]
 
 
+def _ports(tree: "list[procfs.Process]", known: "list[int]") -> "list[int]":
+    """The known ports and whatever else the tree listens on now, such as ports derived from the first."""
+    found = sockets.listeners([process.pid for process in tree]) if tree else []
+    return sorted({*known, *(listener.port for listener in found if listener.pid)})
+
+
 def _successors(
     table: "dict[int, procfs.Process]",
     tree: "list[procfs.Process]",
@@ -87,6 +93,7 @@ def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
     own = launchers.own_session(table, launcher[0]) if procfs.is_alive(*launcher) else 0
     sessions = [n for n in {own, *parameters["sessions"]} if n and _still_ours(table, n, launcher)]
     tree = _tree(table, known, sessions)
+    ports = _ports(tree, parameters["ports"])
     targets = tree if parameters["everyone"] else [p for p in tree if [p.pid, p.start_ticks] == launcher]
     denied = _send(targets, getattr(signal, "SIG" + parameters["signal"])) if parameters["signal"] else []
     deadline = time.monotonic() + parameters["wait_s"]
@@ -99,6 +106,7 @@ def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
         "seen": [[p.pid, p.start_ticks] for p in tree],
         "alive": [{"pid": p.pid, "start_ticks": p.start_ticks, "title": p.title} for p in alive],
         "denied": denied,
-        "holders": _holders(table, parameters["ports"]),
+        "ports": ports,
+        "holders": _holders(table, ports),
         "successors": _successors(table, tree + alive, launcher, parameters["ports"]),
     }

@@ -241,13 +241,18 @@ def start(control: Control, parameters: "dict[str, Any]") -> "dict[str, Any]":
     return {"pid": 0, "start_ticks": 0, "error": error}
 
 
-def find(control: Control, parameters: "dict[str, Any]") -> "dict[str, Any]":
-    """The units of this manager that run with an override of ours."""
-    del parameters
+def _overridden(control: Control) -> "list[str]":
+    """The units of a manager that run with an override of ours."""
     folder = control.folder()
     names = sorted(os.listdir(folder)) if folder and os.path.isdir(folder) else []
     units = [name[:-2] for name in names if name.endswith(".service.d")]
-    return {"units": [unit for unit in units if os.path.exists(Place(folder, unit).drop_in)]}
+    return [unit for unit in units if os.path.exists(Place(folder, unit).drop_in)]
+
+
+def find(control: Control, parameters: "dict[str, Any]") -> "dict[str, Any]":
+    """The units of both managers that run with an override of ours."""
+    del control, parameters
+    return {scope: _overridden(Control(scope)) for scope in ("system", "user")}
 
 
 _STEPS = {"look": look, "write": write, "undo": undo, "stop": stop, "start": start, "find": find}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -11,6 +12,8 @@ from specttui.host.discovery import discover
 from specttui.host.found import FoundServer
 from specttui.host.gpus import sample_gpus
 from specttui.host.log_source import proposal
+from specttui.host.managers.choose import Ways
+from specttui.host.managers.way import WayOptions
 from specttui.host.prompts import Prompter
 from specttui.host.remote import Remote
 from specttui.host.sudo import Sudo, SudoRefusedError
@@ -62,16 +65,18 @@ async def _server(
     state = "serving" if server.serving else "not answering yet"
     version = info.sglang_version or "of unknown version"
     found.ok("SGLang", f"{version}, process {info.pid}, port {info.port}, {state}")
-    await _log(remote, server, found)
+    await _log(remote, server, options, found)
     with found.trying("worker file"):
         await _worker(remote, options, prompter, info.worker, found)
-    _manager(server, options, found)
+    _manager(remote, server, options, found)
 
 
-async def _log(remote: Remote, server: FoundServer, found: Findings) -> None:
+async def _log(remote: Remote, server: FoundServer, options: SessionOptions, found: Findings) -> None:
     log = server.info.log
     advice = proposal(log)
-    if advice:
+    if options.commands.log:
+        found.ok("log", f"by the profile's own command: {shlex.join(options.commands.log)}")
+    elif advice:
         found.fail("log", f"It goes to {log.path or log.detail or 'an unknown place'}.", advice)
     elif log.kind is LogKind.FILE and not (await remote.run(["test", "-r", log.path])).ok:
         remedy = "Let the account read it, or name another file with --log."
@@ -149,20 +154,21 @@ async def _disk(remote: Remote, folder: str, found: Findings) -> None:
         found.ok("disk", detail)
 
 
-def _manager(server: FoundServer, options: SessionOptions, found: Findings) -> None:
+def _manager(remote: Remote, server: FoundServer, options: SessionOptions, found: Findings) -> None:
     manager = server.manager
-    name = f"{manager.kind.value} {manager.name}".rstrip()
-    if options.commands.stop and options.commands.start:
-        found.ok("restarts", f"by the profile's own commands (the server is run by {name})")
-    elif not server.restartable:
+    ways = Ways(remote, options.commands, WayOptions(stop_limits=options.stop_limits))
+    own = bool(options.commands.stop or options.commands.start)
+    if not server.restartable and not own:
         problem = next(iter(server.problems), None)
         detail = problem.text if problem else "The server's command line is not known."
         remedy = (problem.remedy if problem else "") or "Restart it by hand, then look again (f5)."
         found.warn("restarts", detail, remedy)
-    elif manager.restarts_by_itself:
+    elif ways.refusal(manager):
+        name = f"{manager.kind.value} {manager.name}".rstrip()
         found.warn("restarts", f"The server is run by {name}.", managers.remedy(manager))
     else:
-        found.ok("restarts", f"specttui can stop and start it ({name})")
+        said = "; ".join(ways.words(manager))
+        found.ok("restarts", said or f"specttui can stop and start it ({manager.kind.value})")
 
 
 def _host(options: SessionOptions) -> str:

@@ -45,8 +45,8 @@ def this_machine(platform: str, found: Findings) -> None:
     if platform == "win32":
         found.warn(
             "this machine",
-            "Windows: ProxyCommand and Match exec do not work here, the demo needs Linux, and the ssh agent "
-            "is used only when SSH_AUTH_SOCK names its pipe.",
+            "Windows: ProxyCommand does not work here, the demo needs Linux, and the ssh agent is used only "
+            "when SSH_AUTH_SOCK names its pipe.",
             "Run specttui in WSL, where all of it works; docs/configuration.md has the list.",
         )
     elif platform == "darwin":

@@ -13,14 +13,18 @@ _MARKS = {"keep": (" ", MUTED), "add": ("+", GOOD), "remove": ("-", BAD)}
 
 
 def launch_lines(diff: LaunchDiff, width: int) -> list[Content]:
-    """Changes in words, then warnings and notes, then environment and command before and after."""
+    """What forbids it, changes in words, warnings, meanings and notes, then the command before and after."""
     lines: list[Content] = []
     if not diff.changes:
         lines.append(line(("Nothing changes: the same command is started again.", STRONG)))
+    for error in diff.errors:
+        lines.extend(_hanging("x ", error, width, BAD))
     for change in diff.changes:
         lines.extend(_hanging("* ", change, width, STRONG))
     for warning in diff.warnings:
         lines.extend(_hanging("! ", warning, width, WARN))
+    for meaning in diff.meanings:
+        lines.extend(_hanging("= ", meaning, width, MUTED))
     for note in diff.notes:
         lines.extend(_hanging("  ", note, width, MUTED))
     lines.append(line(""))

@@ -202,6 +202,8 @@ class MainScreen(Screen[None]):
             return command_state(str(parameters[0]), known)
         if action == "cancel_command":
             return known.busy
+        if action == "wait_longer":
+            return known.starting
         return True
 
     def action_command(self, name: str) -> None:
@@ -211,6 +213,10 @@ class MainScreen(Screen[None]):
     def action_cancel_command(self) -> None:
         """Cancel the command in progress."""
         self.program.cancel_command()
+
+    def action_wait_longer(self) -> None:
+        """Give the server that is being started more time."""
+        self.program.wait_longer()
 
     def action_back(self) -> None:
         """Escape: out of the filter, out of a maximised panel, else cancel what is running."""

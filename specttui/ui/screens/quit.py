@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ class QuitScreen(Dialog[QuitChoice]):
     """Answers what to do, None when it was left; staying comes first and has the focus.
 
     Args:
-        patched: True while the worker file holds the probe.
+        changes: What of ours is on the host, one sentence each.
         running: The command in progress, "" for none.
     """
 
@@ -32,12 +33,12 @@ class QuitScreen(Dialog[QuitChoice]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "choose('stay')", "cancel", show=False),
         Binding("x", "choose('restore')", "restore and quit", show=False),
-        Binding("l", "choose('leave')", "leave patched and quit", show=False),
+        Binding("l", "choose('leave')", "leave it so and quit", show=False),
     ]
 
-    def __init__(self, *, patched: bool, running: str = "") -> None:
+    def __init__(self, changes: Sequence[str] = (), *, running: str = "") -> None:
         super().__init__()
-        self.patched = patched
+        self.changes = tuple(changes)
         self.running = running
 
     def compose(self) -> ComposeResult:
@@ -50,19 +51,19 @@ class QuitScreen(Dialog[QuitChoice]):
         lines = []
         if self.running:
             lines.append(f"A command is running: {self.running}. It is cancelled at its next safe point.")
-        if self.patched:
-            lines.append("The worker file on the host is patched.")
-            lines.append("Restoring brings its original bytes back; the running server is not touched.")
+        lines.extend(self.changes)
+        if self.changes:
+            lines.append("Restoring brings the original back; the running server is not touched.")
         return lines
 
     def _buttons(self) -> list[Button]:
         stay = button("Cancel (c)", "stay")
-        if not self.patched:
+        if not self.changes:
             return [stay, button("Cancel it and quit (l)", "leave", variant="do")]
         return [
             stay,
             button("Restore and quit (x)", "restore", variant="do"),
-            button("Leave patched, quit (l)", "leave"),
+            button("Leave it so, quit (l)", "leave"),
         ]
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
@@ -71,5 +72,5 @@ class QuitScreen(Dialog[QuitChoice]):
 
     def action_choose(self, name: str) -> None:
         """Answer with a key; restoring only where there is something to restore."""
-        if name != "restore" or self.patched:
+        if name != "restore" or self.changes:
             self.dismiss(QuitChoice[name.upper()])

@@ -127,7 +127,7 @@ class RestartScreen(Dialog[tuple[Edit, ...]]):
             self.dismiss(None)
 
     def action_restart(self) -> None:
-        """Answer with the edits previewed; nothing happens while a field cannot be read."""
+        """Answer with the edits previewed; nothing happens while they cannot be read or cannot work."""
         if self._answer is not None:
             self.dismiss(self._answer)
 
@@ -147,8 +147,10 @@ class RestartScreen(Dialog[tuple[Edit, ...]]):
         self._couple(form)
         width = max(20, self.query_one("#preview", VerticalScroll).scrollable_content_region.width - 1)
         try:
-            self._answer = edits(form, self._current)
-            lines = launch_lines(self._preview(self._answer), width)
+            wanted = edits(form, self._current)
+            diff = self._preview(wanted)
+            self._answer = None if diff.errors else wanted
+            lines = launch_lines(diff, width)
         except SpecttuiError as error:
             self._answer = None
             lines = _problem(error, width)
