@@ -28,6 +28,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 from hosts import HostFacts, separate_host
 
@@ -69,8 +70,18 @@ class Terminal:
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--program", json.dumps(asdict(facts))],
             stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True,
+            preexec_fn=_take_terminal,  # noqa: PLW1509 - there are no threads
         )  # fmt: skip
         os.close(slave)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Whatever happens, no program stays behind."""
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
 
     def press(self, key: bytes, answer: bytes) -> float:
         """Press a key and wait until the screen shows the answer; how long that took, in seconds."""
@@ -113,6 +124,11 @@ class Terminal:
             raise SystemExit(f"The program ended with {self.process.returncode}")
 
 
+def _take_terminal() -> None:
+    """Make the pty the program's own terminal, so that it hears of its end as of a closed window's."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def burst_lines(kind: str, count: int) -> bytes:
     """Lines as they come: all decode lines (the dearest), nine of ten access lines, or access lines only."""
     decode = (
@@ -137,19 +153,19 @@ def measure(facts: HostFacts, kind: str, count: int) -> Result:
     data = burst_lines(kind, count)
     expected = data.count(b"Decode batch")
     with tempfile.TemporaryDirectory(prefix="specttui-burst-") as home:
-        terminal = Terminal(facts, home)
-        terminal.wait_for(b"THROUGHPUT", 30.0)
-        recording = _recording(Path(home))
-        time.sleep(2.0)
-        before = [took for _, took in _press_often(terminal, lambda pressed: pressed >= _KEYS_BEFORE)]
-        size = recording.stat().st_size
-        with Path(facts.log_path).open("ab") as log:
-            log.write(data)
-        began = time.perf_counter()
-        watch = _Watch(recording, size, expected, count)
-        pressed = _press_often(terminal, lambda _: watch.done())
-        burst_s = watch.ended - began
-        terminal.quit()
+        with Terminal(facts, home) as terminal:
+            terminal.wait_for(b"THROUGHPUT", 30.0)
+            recording = _recording(Path(home))
+            time.sleep(2.0)
+            before = [took for _, took in _press_often(terminal, lambda pressed: pressed >= _KEYS_BEFORE)]
+            size = recording.stat().st_size
+            with Path(facts.log_path).open("ab") as log:
+                log.write(data)
+            began = time.perf_counter()
+            watch = _Watch(recording, size, expected, count)
+            pressed = _press_often(terminal, lambda _: watch.done())
+            burst_s = watch.ended - began
+            terminal.quit()
         counted = _counted(recording)
     during = [took for at, took in pressed if at <= watch.ended]
     if counted != expected:

@@ -66,7 +66,9 @@ class Demo:
 
     def gone(self) -> bool:
         """True once no process is left and the folder is deleted."""
-        return survivors(self.pids) == [] and not any(folder.exists() for folder in self.folders)
+        return survivors(self.pids, seconds=60.0) == [] and not any(
+            folder.exists() for folder in self.folders
+        )
 
 
 def _all_pids() -> list[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
@@ -39,7 +39,8 @@ class Terminal:
     """
 
     def __init__(self, width: int, height: int, environment: Mapping[str, str]) -> None:
-        self._tmux = [find_tmux(), "-L", f"specttui-{uuid.uuid4().hex}", "-f", "/dev/null"]
+        self._folder = tempfile.mkdtemp(prefix="tmux-")  # a socket's path must be short
+        self._tmux = [find_tmux(), "-S", f"{self._folder}/socket", "-f", "/dev/null"]
         self._size = width, height
         self._environment = {name: value for name, value in environment.items() if name not in _FOREIGN}
 
@@ -59,6 +60,7 @@ class Terminal:
     def close(self) -> None:
         """Close the terminal's window, as a person does; what runs in it is hung up."""
         subprocess.run([*self._tmux, "kill-server"], env=self._environment, check=False, capture_output=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def resize(self, width: int, height: int) -> None:
         """Give the terminal another size."""
