@@ -38,6 +38,7 @@ def _probe_cycles(facts: Facts, event: ev.ProbeCycles) -> None:
         clock=event.clock,
         dropped_cycles=event.dropped_cycles,
         dropped_lines=event.dropped_lines,
+        draft_step_ms=tuple(event.draft_step_ms) or facts.probe.draft_step_ms,
         self_us=event.self_us if event.self_us is not None else facts.probe.self_us,
     )
 

@@ -153,6 +153,7 @@ class ProbeView:
 
     `cost` is the measured change of the cycle time with the probe on, as a ratio minus 1. `cross_check`
     compares the target forward with SGLang's own device timer, in words; "" where it keeps none.
+    `draft_step_ms[i]` is the newest mean of the i-th draft forward, empty unless single steps are timed.
     """
 
     status: str
@@ -167,6 +168,7 @@ class ProbeView:
     self_us: float | None = None
     cost: Interval | None = None
     cross_check: str = ""
+    draft_step_ms: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

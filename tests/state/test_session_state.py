@@ -63,6 +63,12 @@ def test_probe_lives_and_dies_by_its_lines() -> None:
     assert "boom" in state.alerts[-1].message
 
 
+def test_single_draft_steps_stay_until_newer_ones_come() -> None:
+    timed = cycles(10, 20.0, verify=18.0).model_copy(update={"draft_step_ms": [0.23, 0.24]})
+    state = fold((0.0, timed), (1.0, cycles(10, 20.0, verify=18.0)))
+    assert state.probe.draft_step_ms == (0.23, 0.24)
+
+
 def test_commands_show_their_outcome() -> None:
     state = fold((0.0, ev.CommandStarted(command_id=1, name="patch", detail="put the probe in")))
     assert state.command is not None

@@ -132,8 +132,11 @@ def _notes(cycle: CycleView, snapshot: Snapshot, width: int) -> list[Content]:
 
 
 def probe_notes(probe: ProbeView) -> list[str]:
-    """What the probe costs and how it agrees with SGLang's own timers, as far as it was measured."""
+    """Single draft steps, the probe's cost and SGLang's own timers, as far as they were measured."""
     notes = []
+    if probe.draft_step_ms:
+        steps = " ".join(figures.milliseconds(step_ms) for step_ms in probe.draft_step_ms)
+        notes.append(f"draft forwards, each: {steps} ms")
     if probe.cost is not None:
         low, high = 100 * probe.cost.low, 100 * probe.cost.high
         notes.append(

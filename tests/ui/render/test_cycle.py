@@ -4,8 +4,8 @@ from dataclasses import replace
 from support.scripted_snapshots import cycle, serving
 
 from specttui.events import Clock, Phase
-from specttui.state.snapshot import PhaseRow, RankRow
-from specttui.ui.render.cycle import cycle_panel, rank_spread, visible_rows
+from specttui.state.snapshot import Interval, PhaseRow, ProbeView, RankRow
+from specttui.ui.render.cycle import cycle_panel, probe_notes, rank_spread, visible_rows
 from specttui.ui.render.panel import Space
 
 SPACE = Space(78, 7)
@@ -86,3 +86,20 @@ def test_unknown_figures_are_dashes():
     row = PhaseRow(Phase.VERIFY, math.nan, None, math.inf)
     shown = lines(replace(cycle(), rows=(row,)))
     assert shown[1].split() == ["verify", "-", "-", "-"]
+
+
+def test_what_was_measured_of_the_measuring_is_said():
+    probe = ProbeView(
+        "live",
+        cost=Interval(0.005, -0.001, 0.011),
+        cross_check="target forward: SGLang's device timer 4.90 ms, ours 4.95 ms (+1.0 %)",
+        draft_step_ms=(0.235, 0.234),
+    )
+    assert probe_notes(probe) == [
+        "draft forwards, each: 0.23 0.23 ms",
+        "the probe costs +0.5 % of the cycle (95 %: -0.1 to +1.1)",
+        "target forward: SGLang's device timer 4.90 ms, ours 4.95 ms (+1.0 %)",
+    ]
+    assert probe_notes(ProbeView("live")) == []
+    shown = lines(space=Space(100, 12), snapshot=replace(serving(), probe=probe))
+    assert any("the probe costs +0.5 % of the cycle" in row for row in shown)
