@@ -19,6 +19,7 @@ from specttui.host.remote import CommandResult
 from specttui.host.runner import Runner
 
 _MAX_TRIES = 3
+_MAY_REPLACE = 'test -w "$1" && test -w "$(dirname "$1")"'
 _NOTHING = ("/bin/sh", "-c", ":")
 
 # As the account: the part that runs as root is told the account's cache folder. -k: only the password that we
@@ -131,6 +132,16 @@ class Sudo:
             return await self.free()
         except SudoRefusedError:
             return False
+
+    async def can_replace(self, path: str) -> bool:
+        """Whether a file that the account may not replace can be replaced through sudo.
+
+        With "auto" root is asked: on a read-only file system it cannot either.
+        """
+        if self.mode != "auto" or not await self.is_way():
+            return self.mode == "yes"
+        result = await self._attempt(["sh", "-c", _MAY_REPLACE, "sh", path], b"", None)
+        return result is not None and result.ok
 
     async def run(self, argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 30.0) -> CommandResult:
         """Run one command as root; the account's cache folder stays its own.

@@ -152,6 +152,7 @@ class ServerWatch:
             log_path=self._log_file(),
             inspect_source=self._inspect,
         )
+        self._found = None
         if discovery.servers:
             self._adopt(discovery.servers[0])
         self._begin_run(launch, label, changes)

@@ -235,7 +235,9 @@ class WorkerKeeper:
 
     async def _way_for(self, contents: FileContents) -> ProbeWay:
         """The file itself where it can be replaced, also through sudo; else the import hook."""
-        if replaceable(contents) or (self._sudo is not None and await self._sudo.is_way()):
+        if replaceable(contents):
+            return "file"
+        if self._sudo is not None and await self._sudo.can_replace(contents.resolved_path):
             return "file"
         return "import_hook"
 

@@ -286,6 +286,20 @@ async def test_when_sudo_is_the_way_for_a_file_that_may_not_be_written(
     assert await asking(remote, mode="auto")[0].is_way() is False
 
 
+async def test_auto_asks_root_whether_the_file_can_be_replaced(
+    remote: LocalRemote, stand_in: FakeSudo, tmp_path: Path
+):
+    worker = tmp_path / "eagle_worker.py"
+    worker.write_text("")
+    gone = str(tmp_path / "gone" / "eagle_worker.py")
+    assert await asking(remote, mode="auto")[0].can_replace(str(worker)) is True
+    assert await asking(remote, mode="auto")[0].can_replace(gone) is False
+    assert await asking(remote, mode="yes")[0].can_replace(gone) is True
+    assert await asking(remote, mode="no")[0].can_replace(str(worker)) is False
+    stand_in.wants(PASSWORD)
+    assert await asking(remote, mode="auto")[0].can_replace(str(worker)) is False
+
+
 async def test_a_program_runs_as_root(remote: LocalRemote):
     answer = await run_program(asking(remote)[0], "discover_host")
     assert answer["proc"] is True
