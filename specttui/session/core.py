@@ -187,6 +187,7 @@ class SessionCore:
         self._closed = True
         await self._crash_loop.close()
         await self._commands.cancel()
+        self._memory.save(self._restarter.earlier_starts)
         await self._watch.stop()
         await self._pump.stop()
         with suppress(SpecttuiError):

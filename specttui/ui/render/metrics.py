@@ -10,7 +10,7 @@ from specttui.ui.render.bars import bar
 from specttui.ui.render.digits import big
 from specttui.ui.render.panel import Panel, Space
 from specttui.ui.render.sparkline import sparkline
-from specttui.ui.render.text import BAD, DRAWN, FIGURE, GOOD, MUTED, fit, line, wrap
+from specttui.ui.render.text import BAD, DRAWN, FIGURE, GOOD, MUTED, fit, harmless, line, wrap
 
 #: A computed throughput further than this from the measured one means something is unaccounted for.
 UNACCOUNTED = 0.05
@@ -80,6 +80,9 @@ def throughput_awaited(snapshot: Snapshot) -> str:
         return "Waiting for the server to be ready."
     if snapshot.server_phase != "serving":
         return "Waiting for a server."
+    note = harmless(snapshot.throughput_note)
+    if note and not note.startswith("No decode lines yet"):
+        return note
     return "No decode lines yet: waiting for traffic; press l to send load."
 
 

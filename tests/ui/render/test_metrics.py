@@ -104,3 +104,10 @@ def test_histogram_shares_sum_to_100():
 def test_histogram_without_counts():
     space = Space(40, 4, framed=True)
     assert text(histogram_panel(connected(), space), space) == ["No counts yet."]
+
+
+def test_why_there_are_no_figures_is_said_where_they_would_be():
+    why = "At --log-level warning the server prints no decode lines. Restart without that flag."
+    quiet = replace(connected(), throughput=Series(), throughput_now=None, throughput_note=why)
+    shown = " ".join(" ".join(text(throughput_panel(quiet, Space(60, 5)), Space(60, 5))).split())
+    assert why in shown
