@@ -4,9 +4,12 @@ import asyncio
 import json
 import re
 import shutil
+import socket
+import struct
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from support.demo_client import PATIENCE_S, all_gone, log_with, login, sh
@@ -244,3 +247,18 @@ async def test_nothing_is_left_behind():
         assert len(marked_pids(host.demo_id)) == 11
     assert marked_pids(host.demo_id) == []
     assert not host.scratch.root.exists()
+
+
+def log_text(host: DemoHost) -> str:
+    return Path(host.log_path).read_text(errors="replace")
+
+
+async def test_a_client_that_hangs_up_leaves_no_traceback_in_the_log():
+    """A reset connection is no news; the screen would call the server broken."""
+    async with DemoHost(speed=20, seed=3) as demo:
+        await demo.wait_ready(60)
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", demo.server_port)) as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await asyncio.sleep(1.0)
+        assert "Traceback" not in log_text(demo)

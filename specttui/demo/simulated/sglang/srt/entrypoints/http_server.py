@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from http.server import ThreadingHTTPServer
+from typing import Any
 
 from ...simulation.settings import read_settings
 from ...simulation.traffic import Traffic
@@ -32,6 +33,11 @@ _WARM_UP_BODY = json.dumps({"input_ids": [10] * 6, "sampling_params": {"max_new_
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - the base's types
+        """A client that hangs up is no news, as with uvicorn; anything else is told in full."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def launch_server(server_args: ServerArgs) -> None:
