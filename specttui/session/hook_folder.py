@@ -14,6 +14,15 @@ _WRITE = 'mkdir -p "$1" && cat >"$1/$2.new" && chmod 644 "$1/$2.new" && mv -f "$
 _MARK = "specttui/hook-"
 
 
+async def cache_folder(remote: Remote) -> str:
+    """Our folder in the cache of the account on the host, as a path; it need not exist yet.
+
+    Raises:
+        RemoteCommandError: The host could not be asked.
+    """
+    return (await remote.run(["sh", "-c", _CACHE_FOLDER], check=True)).text
+
+
 class HookFolder:
     """One session's folder for the import hook.
 
@@ -41,8 +50,7 @@ class HookFolder:
         Raises:
             RemoteCommandError: The host's cache folder cannot be written.
         """
-        cache = await self._remote.run(["sh", "-c", _CACHE_FOLDER], check=True)
-        path = f"{cache.text}/hook-{self._session_id}"
+        path = f"{await cache_folder(self._remote)}/hook-{self._session_id}"
         for name, text in files.items():
             await self._remote.run(
                 ["sh", "-c", _WRITE, "sh", path, name], stdin=text.encode("ascii"), check=True

@@ -23,7 +23,7 @@ from specttui.probe.patch import apply, refuse_unless_patchable, remove
 from specttui.probe.targets import TARGETS, Target
 from specttui.session.api import PatchPreview, ProbeWay
 from specttui.session.emitter import Emitter
-from specttui.session.hook_folder import HookFolder
+from specttui.session.hook_folder import HookFolder, cache_folder
 from specttui.session.patch_words import diff_lines, module_of, replaceable, warnings_of
 
 #: How often a held lock shows that its session lives; it counts as dead after two minutes.
@@ -32,7 +32,6 @@ HEARTBEAT_S = 30.0
 RELEASE_S = 3.0
 
 _WRITE_WHOLE = 'mkdir -p "$(dirname "$1")" && cat >"$1.new" && chmod 644 "$1.new" && mv -f "$1.new" "$1"'
-_CACHE_FOLDER = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}/specttui"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +222,8 @@ class WorkerKeeper:
     async def _control(self) -> str:
         """The control file's path on the host, one per session."""
         if not self._control_path:
-            result = await self._remote.run(["sh", "-c", _CACHE_FOLDER], check=True)
-            self._control_path = f"{result.text}/probe-{self._session_id}.json"
+            folder = await cache_folder(self._remote)
+            self._control_path = f"{folder}/probe-{self._session_id}.json"
         return self._control_path
 
     async def _set_clock_file(self, clock: Clock) -> None:
