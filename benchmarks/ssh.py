@@ -149,13 +149,13 @@ class Visit:
                     line.set()
 
             session.emitter.listen(seen)
-            link = session._link
+            link = session.head.link
             assert isinstance(link, Link)
             try:
                 await self._timed("login", link.start)
                 await self._timed("discover", session.start)
                 await self._timed("first_line", line.wait)
-                await session._watch.stop()  # its looks at the server would be counted with the commands
+                await session.head.watch.stop()  # its looks at the server would be counted with the commands
                 await self._timed("patch_preview", session.preview_patch)
                 await self._timed("patch", session.patch)
                 await self._timed("restore", session.restore)

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 
 from specttui import __version__
-from specttui.errors import SpecttuiError
+from specttui.errors import SpecttuiError, UsageError
 from specttui.session.printing import say
 
 if TYPE_CHECKING:
@@ -26,9 +26,14 @@ app = App(
 )
 app.register_install_completion_command()
 
-Host = Annotated[
+Hosts = Annotated[
     str,
-    Parameter(help="[user@]HOST[:port], an alias from ~/.ssh/config, or a profile of the settings file."),
+    Parameter(
+        name="HOST",
+        negative="",
+        help="[user@]HOST[:port], an alias from ~/.ssh/config, or a name of the settings file; several for a "
+        "server that spans hosts.",
+    ),
 ]
 ServerPort = Annotated[
     int | None, Parameter(help="The SGLang server's port, where several servers run on the host.")
@@ -39,9 +44,7 @@ AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON 
 
 @app.default
 def live(
-    host: Host,
-    /,
-    *,
+    *hosts: Hosts,
     readonly: Annotated[
         bool, Parameter(negative="", help="Remove every action that changes the host.")
     ] = False,
@@ -55,7 +58,7 @@ def live(
     from specttui.ui.start import run_live
 
     run_live(
-        host,
+        _named(hosts),
         _settings(),
         readonly=readonly,
         server_port=server_port,
@@ -71,28 +74,30 @@ def demo(
         Literal["mission", "h200"],
         Parameter(help="mission: a 1T-parameter MoE on 8 PCIe GPUs; h200: one H200."),
     ] = "mission",
+    nodes: Annotated[
+        int,
+        Parameter(validator=validators.Number(gte=1, lte=4), help="Hosts that the simulated server spans."),
+    ] = 1,
 ) -> None:
     """Open the screen on a simulated host: everything works, nothing is needed."""
     from specttui.ui.start import run_demo
 
-    run_demo(profile, _settings())
+    run_demo(profile, _settings(), nodes=nodes)
 
 
 @app.command
 def check(
-    host: Host,
-    /,
-    *,
+    *hosts: Hosts,
     server_port: ServerPort = None,
     no_ssh_config: NoSshConfig = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what runs on a host and what `patch` would hook. Read-only."""
-    from specttui.session.headless import check_host
+    from specttui.session.headless import check_hosts
 
     say(
-        check_host(
-            host,
+        check_hosts(
+            _named(hosts),
             _settings().settings,
             server_port=server_port,
             use_ssh_config=not no_ssh_config,
@@ -103,38 +108,41 @@ def check(
 
 @app.command
 def restore(
-    host: Host,
-    /,
-    *,
+    *hosts: Hosts,
     file: Annotated[str | None, Parameter(help="The worker file, if no server runs that names it.")] = None,
     server_port: ServerPort = None,
     no_ssh_config: NoSshConfig = False,
 ) -> None:
     """Bring the original worker file back, byte for byte, without the screen."""
-    from specttui.session.headless import restore_host
+    from specttui.session.headless import restore_hosts
 
-    use_ssh_config = not no_ssh_config
     say(
-        restore_host(
-            host, _settings().settings, path=file, server_port=server_port, use_ssh_config=use_ssh_config
+        restore_hosts(
+            _named(hosts),
+            _settings().settings,
+            path=file,
+            server_port=server_port,
+            use_ssh_config=not no_ssh_config,
         )
     )
 
 
 @app.command
 def doctor(
-    host: Host,
-    /,
-    *,
+    *hosts: Hosts,
     server_port: ServerPort = None,
     no_ssh_config: NoSshConfig = False,
     as_json: AsJson = False,
 ) -> None:
     """Check step by step what works on a host and what does not, with remedies. Read-only."""
-    from specttui.session.headless import examine_host
+    from specttui.session.headless import examine_hosts
 
-    text, healthy = examine_host(
-        host, _settings().settings, server_port=server_port, use_ssh_config=not no_ssh_config, as_json=as_json
+    text, healthy = examine_hosts(
+        _named(hosts),
+        _settings().settings,
+        server_port=server_port,
+        use_ssh_config=not no_ssh_config,
+        as_json=as_json,
     )
     say(text)
     if not healthy:
@@ -231,6 +239,17 @@ def inspect(
     from specttui.session.headless import inspect_file
 
     say(inspect_file(file, as_json=as_json))
+
+
+def _named(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """The hosts of the command line.
+
+    Raises:
+        UsageError: None is named.
+    """
+    if not hosts:
+        raise UsageError("No host is named", remedy="Give one (specttui HOST), or try: specttui demo")
+    return hosts
 
 
 def _settings() -> Loaded:

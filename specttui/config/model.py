@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -61,6 +62,16 @@ class HostProfile(Table):
     sudo: Annotated[SudoMode, BeforeValidator(as_sudo)] = "auto"
     roll_back: bool = False
     commands: Commands = Commands()
+
+
+class ServerTable(Table):
+    """A server that spans several hosts, `[servers.NAME]`.
+
+    Attributes:
+        nodes: Its hosts, each as on the command line or by its profile's name.
+    """
+
+    nodes: Annotated[Names, Field(min_length=2)]
 
 
 class PresetTable(Table):
@@ -125,6 +136,7 @@ class Settings(Table):
         presets: Offered in the restart dialog after the bundled ones.
         targets: Workers that the probe does not know.
         hosts: Profiles by name.
+        servers: Servers on several hosts by name.
     """
 
     theme: str = "specttui-dark"
@@ -134,11 +146,18 @@ class Settings(Table):
     presets: tuple[PresetTable, ...] = ()
     targets: tuple[TargetTable, ...] = ()
     hosts: dict[str, HostProfile] = {}
+    servers: dict[str, ServerTable] = {}
 
     @property
     def probe_targets(self) -> tuple[Target, ...]:
         """The user's targets, then the probe's own table."""
         return (*(each.target() for each in self.targets), *TARGETS)
+
+    def hosts_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The hosts that these names of hosts and servers stand for."""
+        return tuple(
+            host for name in names for host in (self.servers[name].nodes if name in self.servers else (name,))
+        )
 
     def profile(self, name: str) -> HostProfile:
         """The profile of that name; without one, a plain profile for a host of that name."""

@@ -14,14 +14,19 @@ from typing import Any
 import platformdirs
 from pydantic import BaseModel, ValidationError
 
-from specttui.config.model import Commands, HostProfile, PresetTable, Settings, TargetTable
+from specttui.config.model import Commands, HostProfile, PresetTable, ServerTable, Settings, TargetTable
 from specttui.errors import ConfigError
 from specttui.events import Phase
 
 #: The variable that replaces the platform's place of the file.
 CONFIG_VARIABLE = "SPECTTUI_CONFIG"
 
-_TABLES: dict[str, type[BaseModel]] = {"hosts": HostProfile, "presets": PresetTable, "targets": TargetTable}
+_TABLES: dict[str, type[BaseModel]] = {
+    "hosts": HostProfile,
+    "servers": ServerTable,
+    "presets": PresetTable,
+    "targets": TargetTable,
+}
 
 
 @dataclass(frozen=True, slots=True)

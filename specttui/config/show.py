@@ -33,16 +33,17 @@ def as_data(loaded: Loaded) -> dict[str, Any]:
 
 def _tables(data: Mapping[str, Any]) -> Iterator[str]:
     """The file: plain keys first, then the tables, as TOML wants them."""
-    hosts, lists = data["hosts"], ("presets", "targets")
-    plain = {key: value for key, value in data.items() if key not in {"keymap", "hosts", *lists}}
+    named, lists = ("hosts", "servers"), ("presets", "targets")
+    plain = {key: value for key, value in data.items() if key not in {"keymap", *named, *lists}}
     yield from _lines(plain)
     if data["keymap"]:
         yield from ("", "[keymap]", *_lines(data["keymap"]))
     for name in lists:
         for item in data[name]:
             yield from ("", f"[[{name}]]", *_lines(item))
-    for name, profile in hosts.items():
-        yield from ("", f"[hosts.{_key(name)}]", *_lines(profile))
+    for table in named:
+        for name, entry in data[table].items():
+            yield from ("", f"[{table}.{_key(name)}]", *_lines(entry))
 
 
 def _lines(table: Mapping[str, Any]) -> Iterator[str]:

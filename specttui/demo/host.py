@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,15 +16,19 @@ from typing import Self
 
 import asyncssh
 
+from specttui.demo.loopback import answers, free_port
 from specttui.demo.processes import kill_marked, owner_variable
 from specttui.demo.scratch import Scratch, login_environment
+from specttui.demo.server_command import on_each_node, server_argv
 from specttui.demo.simulated.sglang.simulation.timing import PROFILES
 from specttui.demo.ssh import DemoSSHServer
 from specttui.errors import DemoError
+from specttui.launch.nodes import NodePlace
 
 _USERNAME = "demo"
 _READY = "The server is fired up and ready to roll!"
 _READY_POLL_S = 0.1
+_LOG_END_CHARACTERS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,9 @@ class DemoHost:
         flags: Further flags of the first server.
         env: Further variables of the first server.
         seed: Makes noise and acceptance repeatable.
+        nodes: How many hosts the server spans; see `DemoCluster`.
+        node_rank: Which of them this is; node 0 answers clients.
+        dist_port: Where the nodes meet, on 127.0.0.1.
 
     Raises:
         DemoError: On entering: the machine cannot host it.
@@ -70,12 +75,18 @@ class DemoHost:
         flags: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
         seed: int | None = None,
+        nodes: int = 1,
+        node_rank: int = 0,
+        dist_port: int = 0,
     ) -> None:
         if profile not in PROFILES:
             raise DemoError(
                 f"There is no demo profile {profile!r}", remedy=f"Use one of: {', '.join(PROFILES)}."
             )
         self.profile, self.steps = profile, steps
+        self.nodes, self.node_rank = nodes, node_rank
+        self._place = NodePlace(node_rank, nodes, f"127.0.0.1:{dist_port}" if nodes > 1 else "")
+        self._machine = on_each_node(PROFILES[profile], nodes)
         self.demo_id = uuid.uuid4().hex
         self.server_port = 0
         self._start_server = start_server
@@ -112,6 +123,11 @@ class DemoHost:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._tear_down()
+
+    @property
+    def name(self) -> str:
+        """What to call the host: its node where there are several."""
+        return f"node{self.node_rank}" if self.nodes > 1 else "demo"
 
     @property
     def scratch(self) -> Scratch:
@@ -163,15 +179,7 @@ class DemoHost:
     @property
     def server_argv(self) -> tuple[str, ...]:
         """The first server's command line."""
-        ranks = PROFILES[self.profile].gpu_count
-        argv = ["python3", "-m", "sglang.launch_server", "--model-path", str(self.scratch.target_path)]
-        argv += ["--host", "127.0.0.1", "--port", str(self.server_port), "--tp", str(ranks)]
-        argv += ["--trust-remote-code", "--mem-fraction-static", "0.85", "--enable-metrics"]
-        if self.steps:
-            argv += ["--speculative-algorithm", "EAGLE3"]
-            argv += ["--speculative-draft-model-path", str(self.scratch.draft_path)]
-            argv += ["--speculative-num-steps", str(self.steps), "--speculative-eagle-topk", "1"]
-            argv += ["--speculative-num-draft-tokens", str(self.steps + 1)]
+        argv = server_argv(self.scratch, self._machine, self._place, self.server_port, self.steps)
         return (*argv, *self._flags)
 
     @property
@@ -214,28 +222,39 @@ class DemoHost:
         """Wait until the first simulated server answers and has warmed up.
 
         Raises:
-            DemoError: It does not within `timeout_s` seconds; the cause holds the end of its log.
+            DemoError: It does not within `timeout_s` seconds; the cause holds the end of its log. Or this is
+                a node of a larger server that answers nobody.
         """
+        if self.node_rank:
+            raise DemoError(
+                f"{self.name} answers no clients", remedy="Wait for node0, which answers when all are ready."
+            )
         deadline = time.monotonic() + timeout_s
-        while not (self._warmed_up() and await asyncio.to_thread(_answers, self.server_port)):
+        while not (self._warmed_up() and await asyncio.to_thread(answers, self.server_port)):
             if time.monotonic() > deadline:
                 raise DemoError(
                     "The simulated server did not come up",
-                    cause=self._log_text()[-2000:],
+                    cause=self.log_end(),
                     remedy="Start the demo again; if it happens twice, please report it with this text.",
                 )
             await asyncio.sleep(_READY_POLL_S)
 
+    def log_end(self) -> str:
+        """The last of the first server's log, "" without one."""
+        return self._log_text()[-_LOG_END_CHARACTERS:]
+
     def _log_text(self) -> str:
+        if not self.log_path.exists():
+            return ""
         return self.log_path.read_text(encoding="utf-8", errors="replace")
 
     def _warmed_up(self) -> bool:
-        return self.log_path.exists() and _READY in self._log_text()
+        return _READY in self._log_text()
 
     async def _set_up(self) -> None:
-        self._scratch = Scratch(PROFILES[self.profile])
+        self._scratch = Scratch(self._machine)
         self._scratch.fill()
-        self.server_port = _free_port()
+        self.server_port = free_port()
         key = asyncssh.generate_private_key("ssh-ed25519")
         self._ssh = DemoSSHServer(self.username, key, self._login_env(), self.home)
         await self._ssh.start()
@@ -263,21 +282,3 @@ def _write_private(path: Path, data: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
-
-
-def _free_port() -> int:
-    """A port on loopback that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _answers(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-    try:
-        connection.request("GET", "/v1/models")
-        return connection.getresponse().status == http.client.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

@@ -79,6 +79,7 @@ from specttui.events.session import (
     LoadFinished,
     LoadProgressed,
     LoadStarted,
+    NodesArranged,
     NoteAdded,
     ProbeCostMeasured,
     RunEnded,
@@ -128,6 +129,7 @@ AnyEvent = Annotated[
     | CommandStarted
     | CommandFinished
     | CommandFailed
+    | NodesArranged
     | NoteAdded
     | Alert
     | LoadStarted
@@ -170,7 +172,8 @@ __all__ = [
     "DeviceTimersSampled", "Diagnosis",
     "Envelope", "Event", "FailureSeen", "FileState", "Frozen", "Gpu", "GpuSampled", "HttpSeen", "Launch",
     "LoadFinished", "LoadProgressed", "LoadStarted", "LogEvent", "LogKind", "LogLines", "LogNotice",
-    "LogSource", "Manager", "ManagerKind", "MemoryPressure", "NoteAdded", "Phase", "PrefillStats",
+    "LogSource", "Manager", "ManagerKind", "MemoryPressure", "NodesArranged", "NoteAdded", "Phase",
+    "PrefillStats",
     "ProbeClockChanged", "ProbeCostMeasured", "ProbeCycles", "ProbeError", "ProbeEvent",
     "ProbeInstalled", "ProbePrefill",
     "ProbeSummary", "RunEnded", "RunStarted", "ServerArguments", "ServerExited", "ServerFailed",

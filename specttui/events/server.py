@@ -110,7 +110,10 @@ class Gpu(Frozen):
 
 
 class ServerInfo(Frozen):
-    """A running SGLang server, as discovered. `start_ticks` with `pid` names the process for good."""
+    """A running SGLang server, as discovered. `start_ticks` with `pid` names the process for good.
+
+    A server that spans hosts has `node_count` launchers, one per host; this one is number `node_rank` from 0.
+    """
 
     pid: int
     start_ticks: int = 0
@@ -123,6 +126,8 @@ class ServerInfo(Frozen):
     tensor_parallel: int = 1
     data_parallel: int = 1
     pipeline_parallel: int = 1
+    node_rank: int = 0
+    node_count: int = 1
     interpreter: str = ""
     sglang_version: str = ""
     sglang_path: str = ""

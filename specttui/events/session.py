@@ -11,13 +11,25 @@ from specttui.events.server import Launch, SpecSettings
 
 
 class SessionStarted(Event):
-    """A session begins. `mode` is live or demo; a replay plays the original's events."""
+    """A session begins. `mode` is live or demo; a replay plays the original's events.
+
+    `nodes` names the hosts of a server that spans several, in the order of the command line; the events of
+    each carry its name, those of the session as a whole `target`. It is empty for a single host.
+    """
 
     kind: Literal["session_started"] = "session_started"
     session_id: str
     target: str
     specttui_version: str
     mode: Literal["live", "demo", "log"] = "live"
+    nodes: tuple[str, ...] = ()
+
+
+class NodesArranged(Event):
+    """Which node of the server each host is: `nodes[i]` runs `--node-rank` i; the first answers clients."""
+
+    kind: Literal["nodes_arranged"] = "nodes_arranged"
+    nodes: tuple[str, ...]
 
 
 class SessionEnded(Event):

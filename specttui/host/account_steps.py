@@ -8,7 +8,7 @@ from specttui.host.runner import Runner
 from specttui.host.sudo import Sudo, SudoRefusedError
 
 #: Steps that write beside the file.
-_WRITING = frozenset({"back_up", "replace", "clean", "bytecode"})
+_WRITING = frozenset({"back_up", "replace", "clean", "adopt", "bytecode"})
 
 
 class FileSteps:

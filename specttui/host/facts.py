@@ -130,10 +130,15 @@ class ServerFacts(Facts):
 
 
 class HostFacts(Facts):
-    """All that was seen of a host. `gpus` is nvidia-smi's table, None where there is none."""
+    """All that was seen of a host. `gpus` is nvidia-smi's table, None where there is none.
+
+    `user`, `uid` and `groups` are those of the account that looked.
+    """
 
     proc: bool = True
     user: str = ""
+    uid: int = 0
+    groups: tuple[int, ...] = ()
     sees_others: bool = True
     servers: tuple[ServerFacts, ...] = ()
     orphans: tuple[int, ...] = ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from specttui.host.file_steps import Answer
+
 
 @dataclass(frozen=True, slots=True)
 class FileContents:
@@ -36,6 +38,24 @@ class FileContents:
     links: int
     writable: bool
     folder_writable: bool
+
+    @classmethod
+    def parse(cls, path: str, answer: Answer) -> FileContents:
+        """Read the answer of the step `read`."""
+        return cls(
+            path=path,
+            resolved_path=answer["resolved"],
+            data=answer.data,
+            sha256=answer["sha256"],
+            uid=int(answer["uid"]),
+            gid=int(answer["gid"]),
+            owner=answer["owner"],
+            mode=int(answer["mode"], 8),
+            mtime_s=int(answer["mtime_s"]),
+            links=int(answer["links"]),
+            writable=answer["writable"] == "yes",
+            folder_writable=answer["folder_writable"] == "yes",
+        )
 
 
 @dataclass(frozen=True, slots=True)

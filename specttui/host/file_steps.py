@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import getpass
 import os
-import platform
 import secrets
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import resources
+from itertools import pairwise
 
 from specttui.errors import RemoteCommandError, WorkerFileChangedError, WorkerFileError
+from specttui.host.locks import Holder, LockedError, has_ended, this_machine
 from specttui.host.runner import Runner
 
-_SCRIPT = resources.files("specttui.host").joinpath("guarded_file.sh").read_text("utf-8")
+_BEGINNING, _OF_A_FILE, _OF_LEFTOVERS = (
+    resources.files("specttui.host").joinpath(name).read_text("utf-8")
+    for name in ("session_step.sh", "guarded_file.sh", "leftovers.sh")
+)
 _FAILED = 10
 _TIMEOUT_S = 60.0
 
@@ -62,6 +64,12 @@ class Answer:
         """Every record of a name."""
         return (value for key, value in self.records if key == name)
 
+    def parts(self, first: str) -> Iterator[Answer]:
+        """The records from each one of this name on, up to the next."""
+        starts = [at for at, (name, _) in enumerate(self.records) if name == first]
+        for start, end in pairwise([*starts, len(self.records)]):
+            yield Answer(self.records[start:end])
+
     @classmethod
     def parse(cls, output: bytes) -> Answer:
         """Read `name=value` records ended by NUL; after `data=` come raw bytes."""
@@ -85,23 +93,24 @@ async def take(
     stdin: bytes = b"",
     take_over: bool = False,
 ) -> Answer:
-    """Take one step; see guarded_file.sh for what each does.
+    """Take one step; see guarded_file.sh and leftovers.sh for what each does.
 
     Raises:
         WorkerFileChangedError: The file is not what it was read as.
+        LockedError: Another session holds its lock, and `take_over` is False.
         NotPermittedError: This account may not do it; the file was left as it was.
         WorkerFileError: The step could not be done; the file was left as it was.
         ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
     """
-    who = f"{_this_machine()} {os.getpid()}"
+    who = f"{this_machine()} {os.getpid()}"
     common = (step, path, session_id, secrets.token_hex(6), who, "yes" if take_over else "no")
     result = await remote.run(
-        ["sh", "-c", _SCRIPT, "sh", *common, *arguments], stdin=stdin, timeout_s=_TIMEOUT_S
+        ["sh", "-c", _script(step), "sh", *common, *arguments], stdin=stdin, timeout_s=_TIMEOUT_S
     )
     answer = Answer.parse(result.stdout)
     complaint = result.stderr.decode("utf-8", "replace").strip()
     if result.exit_status == _FAILED and answer["error"]:
-        if answer["error"] == "locked" and not take_over and _ended(answer["who"]):
+        if answer["error"] == "locked" and not take_over and has_ended(answer["who"]):
             return await take(remote, step, path, session_id, *arguments, stdin=stdin, take_over=True)
         raise _error(answer, path, complaint)
     if not result.ok:
@@ -113,26 +122,8 @@ async def take(
     return answer
 
 
-def _this_machine() -> str:
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # an account without a name, as in some containers
-        user = str(os.getuid())
-    return f"{user}@{platform.node()}"
-
-
-def _ended(who: str) -> bool:
-    """Whether the lock's owner was a process of this user on this machine, and is no more."""
-    machine, _, pid = who.rpartition(" ")
-    if machine != _this_machine() or not pid.isdigit() or sys.platform == "win32":
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+def _script(step: str) -> str:
+    return _BEGINNING + (_OF_LEFTOVERS if step in {"list", "clear"} else _OF_A_FILE)
 
 
 def _error(answer: Answer, path: str, complaint: str) -> WorkerFileError:
@@ -158,16 +149,9 @@ def _error(answer: Answer, path: str, complaint: str) -> WorkerFileError:
     return kind(f"{path} cannot be used", cause=f"{cause} {_UNTOUCHED}", remedy=remedy)
 
 
-def _locked(answer: Answer, path: str) -> WorkerFileError:
-    who = answer["who"].rpartition(" ")[0] or "somebody"
-    return WorkerFileError(
-        f"Another session is working on {path}",
-        cause=(
-            f"Session {answer['owner'] or 'unknown'} of {who} gave a sign of life {answer['age_s']} s ago. "
-            f"{_UNTOUCHED}"
-        ),
-        remedy="Close that session, or wait two minutes if it died.",
-    )
+def _locked(answer: Answer, path: str) -> LockedError:
+    told = (answer[name] for name in ("owner", "who", "held_s", "age_s"))
+    return LockedError(path, Holder.parse(*told))
 
 
 def _not_written(code: str, path: str, detail: str, complaint: str) -> WorkerFileError:

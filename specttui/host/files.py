@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
-from specttui.errors import WorkerFileChangedError, WorkerFileError
+from specttui.errors import SpecttuiError, WorkerFileChangedError, WorkerFileError
 from specttui.host.account_steps import FileSteps
 from specttui.host.file_records import Backup, FileContents, Replaced
 from specttui.host.file_steps import Answer
 from specttui.host.leftovers import FileLeftover, Surroundings
+from specttui.host.local_copies import LocalCopies
+from specttui.host.locks import LockedError
 from specttui.host.remote import Remote
 from specttui.host.sudo import Sudo
 
@@ -48,9 +49,9 @@ class GuardedFile:
                 cause=repr(session_id),
                 remedy="Use letters, digits, dash and underscore, at most 80.",
             )
-        self._path = path
+        self.path = path
         self._session_id = session_id
-        self._local_folder = local_folder
+        self._copies = LocalCopies(local_folder, Path(path).name)
         self._steps = FileSteps(remote, path, session_id, sudo)
         self._backup: Backup | None = None
         self._written: set[str] = set()
@@ -70,24 +71,11 @@ class GuardedFile:
         answer = await self._take("read")
         if _sha256(answer.data) != answer["sha256"]:
             raise WorkerFileChangedError(
-                f"{self._path} was changed while it was read",
+                f"{self.path} was changed while it was read",
                 cause="Its hash and its bytes do not match.",
                 remedy="Wait until whoever writes it is done, then try again.",
             )
-        return FileContents(
-            path=self._path,
-            resolved_path=answer["resolved"],
-            data=answer.data,
-            sha256=answer["sha256"],
-            uid=int(answer["uid"]),
-            gid=int(answer["gid"]),
-            owner=answer["owner"],
-            mode=int(answer["mode"], 8),
-            mtime_s=int(answer["mtime_s"]),
-            links=int(answer["links"]),
-            writable=answer["writable"] == "yes",
-            folder_writable=answer["folder_writable"] == "yes",
-        )
+        return FileContents.parse(self.path, answer)
 
     async def back_up(self, contents: FileContents | None = None) -> Backup:
         """Copy the original beside itself and into the local folder; what is backed up already stays.
@@ -104,7 +92,7 @@ class GuardedFile:
         if self._backup and (contents is None or contents.sha256 in {self._backup.sha256, *self._written}):
             return self._backup
         contents = contents or await self.read()
-        local = await asyncio.to_thread(self._keep_locally, contents.data, contents.sha256)
+        local = await self._copies.keep(contents.data, contents.sha256)
         answer = await self._take("back_up", contents.sha256)
         self._backup = Backup(answer["backup"], str(local), contents.sha256)
         return self._backup
@@ -123,7 +111,7 @@ class GuardedFile:
         """
         if not self._backup:
             raise WorkerFileError(
-                f"{self._path} was not backed up",
+                f"{self.path} was not backed up",
                 cause="Nothing is written without a backup.",
                 remedy="Back it up first.",
             )
@@ -148,9 +136,23 @@ class GuardedFile:
 
         Raises:
             WorkerFileChangedError: The file holds what no session put there; nothing was written.
+            LockedError: Another session holds the lock; nothing was written.
             WorkerFileError: No original is known, or it cannot be written; nothing was written.
             ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
         """
+        try:
+            return await self._restore(original, expected_sha256, take_over=take_over)
+        except LockedError:
+            raise
+        except WorkerFileError:
+            if self._backup is None:  # the lock was taken for this alone
+                with suppress(SpecttuiError):
+                    await self.release()
+            raise
+
+    async def _restore(
+        self, original: bytes | None, expected_sha256: str | None, *, take_over: bool
+    ) -> Replaced:
         around = await self.surroundings()
         original_sha256 = self._original_sha256(around, original, expected_sha256)
         if around.sha256 != original_sha256:
@@ -169,17 +171,33 @@ class GuardedFile:
         self._backup = None
         return Replaced(original_sha256, int(answer["bytecode_left"]))
 
-    async def adopt(self, backup: FileLeftover) -> Backup:
-        """Go on with a dead session's backup as this session's own.
+    async def adopt(self, original_sha256: str = "", *, take_over: bool = False) -> Surroundings:
+        """Go on with what another session left for the file as this session's own: its lock and backup.
+
+        Its temporary files are removed, since no session needs a half-written one. Where no backup of the
+        original is left, `backup` stays None.
+
+        Args:
+            original_sha256: The original behind the file, where the caller knows it; else the records tell.
+            take_over: Even though another session holds the lock and seems alive.
+
+        Returns:
+            What is around the file now.
 
         Raises:
-            WorkerFileError: It cannot be read, or is not what it was.
+            LockedError: Another session holds the lock.
+            WorkerFileChangedError: The file is gone.
+            WorkerFileError: The backup is damaged, or this account may not read it.
             OSError: The local folder cannot be written.
         """
-        data = await self._fetch(backup.path, backup.sha256)
-        local = await asyncio.to_thread(self._keep_locally, data, backup.sha256)
-        self._backup = Backup(backup.path, str(local), backup.sha256)
-        return self._backup
+        around = Surroundings.parse(await self._take("adopt", take_over=take_over))
+        original_sha256 = original_sha256 or around.original_of(around.sha256) or around.sha256
+        for backup in around.backups(original_sha256)[:1]:
+            data = await self._fetch(backup.path, original_sha256)
+            local = await self._copies.keep(data, original_sha256)
+            self._backup = Backup(backup.path, str(local), original_sha256)
+            self._written.add(around.sha256)
+        return around
 
     async def surroundings(self) -> Surroundings:
         """What the file hashes to now, and all that sessions left around it; changes nothing."""
@@ -194,13 +212,13 @@ class GuardedFile:
         """Remove the module's own compiled files; gives how many could not be removed."""
         return int((await self._take("bytecode"))["bytecode_left"])
 
-    async def heartbeat(self) -> None:
-        """Renew the lock: to be called at least every minute while the file is patched.
+    async def heartbeat(self, *, take_over: bool = False) -> None:
+        """Take or renew the lock: to be called at least every minute while the file is patched.
 
         Raises:
-            WorkerFileError: Another session has taken the lock over.
+            LockedError: Another session holds it, or has taken it over.
         """
-        await self._take("beat")
+        await self._take("beat", take_over=take_over)
 
     async def release(self) -> None:
         """Give the lock back, if it is ours."""
@@ -234,7 +252,7 @@ class GuardedFile:
             if known and given in {"", known}:
                 return known
         raise WorkerFileChangedError(
-            f"{self._path} is not what a session put there",
+            f"{self.path} is not what a session put there",
             cause=f"It hashes to {around.sha256 or 'nothing: it is gone'}. Nothing was written.",
             remedy="Compare it with the backup beside it or in the session folder, and decide by hand.",
         )
@@ -246,20 +264,22 @@ class GuardedFile:
             return noted
         if self._backup and around.sha256 in self._written:
             return self._backup.sha256
-        return around.sha256 if around.backups(around.sha256) else ""
+        noted_nothing = not any(left.what in {"backup", "journal"} for left in around.leftovers)
+        # Where a session died before it wrote anything down, the file was not touched yet.
+        untouched = noted_nothing and bool(around.leftovers)
+        return around.sha256 if untouched or around.backups(around.sha256) else ""
 
     async def _original(self, around: Surroundings, sha256: str) -> bytes:
         """The original's bytes: the local copy, else the backup on the host."""
-        local = self._local_path(sha256)
-        data = await asyncio.to_thread(_read_if_there, local)
-        if data is not None and _sha256(data) == sha256:
+        data = await self._copies.find(sha256)
+        if data is not None:
             return data
         backups = around.backups(sha256)
         if backups:
             return await self._fetch(backups[0].path, sha256)
         raise WorkerFileError(
-            f"The original of {self._path} is not known",
-            cause=f"No backup on the host or in {self._local_folder} hashes to {sha256}.",
+            f"The original of {self.path} is not known",
+            cause=f"No backup on the host or in {self._copies.folder} hashes to {sha256}.",
             remedy="Reinstall the package that the file belongs to.",
         )
 
@@ -272,25 +292,6 @@ class GuardedFile:
                 remedy="Reinstall the package that the file belongs to.",
             )
         return answer.data
-
-    def _local_path(self, sha256: str) -> Path:
-        return self._local_folder / f"{Path(self._path).name}.{sha256[:16]}.orig"
-
-    def _keep_locally(self, data: bytes, sha256: str) -> Path:
-        """Write the local copy, whole or not at all, for nobody else to read."""
-        self._local_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._local_path(sha256)
-        partial = path.with_suffix(".partial")
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-        return path
-
-
-def _read_if_there(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def _sha256(data: bytes) -> str:

@@ -45,6 +45,10 @@ class Problem:
     text: str
     remedy: str = ""
 
+    def __str__(self) -> str:
+        """Both in one line."""
+        return f"{self.text} {self.remedy}".rstrip()
+
 
 @dataclass(frozen=True, slots=True)
 class FoundServer:
@@ -61,8 +65,9 @@ class FoundServer:
         sources: The worker files' bytes by path.
         config: The values of its `--config` file, None without one.
         serving: True when its endpoint answered.
-        restartable: False when its command line is lost or is not that of a launcher.
         problems: What could not be seen of it.
+        obstacles: Those of the problems that keep it from being restarted: its environment cannot be read,
+            its command line is lost or is not that of a launcher.
     """
 
     info: ServerInfo
@@ -75,8 +80,18 @@ class FoundServer:
     sources: Mapping[str, bytes] = field(default_factory=dict)
     config: Mapping[str, object] | None = None
     serving: bool = False
-    restartable: bool = True
     problems: tuple[Problem, ...] = ()
+    obstacles: tuple[Problem, ...] = ()
+
+    @property
+    def restartable(self) -> bool:
+        """True when all is known that a restart needs."""
+        return not self.obstacles
+
+    @property
+    def user(self) -> str:
+        """Whom it runs as."""
+        return self.launch.user
 
     @property
     def pid(self) -> int:

@@ -1,96 +1,12 @@
-# One step on a guarded file: POSIX sh with coreutils or busybox. Values come as arguments, never as script text.
-#
-#   sh -c THIS sh STEP PATH SESSION NONCE WHO TAKE_OVER [arguments of the step]
-#
-# Answers `name=value` records, each ended by NUL; the record `data=` is followed by raw bytes to the end. A step
-# that cannot be done answers `error=CODE`, exits with 10, and leaves the file as it was. At every instant the
-# file is whole: contents only ever change by renaming a complete, synced file over it.
+# One step on a guarded file. At every instant the file is whole: contents only ever change by renaming a complete,
+# synced file over it. session_step.sh goes before this.
 
-export LC_ALL=C
-umask 077
-step=$1 path=$2 session=$3 nonce=$4 who=$5 take_over=$6
-shift 6
-
-# A lock whose owner gave no sign of life for so long counts as left behind by a dead session.
-stale_s=120
-
-say() { printf '%s=%s\0' "$1" "$2"; }
-say_journal() { text=$(cat -- "$1" && printf .); say journal "${text%.}"; }
-fail() { say error "$1"; say detail "$2"; exit 10; }
-
-sha() {
-  if command -v sha256sum >/dev/null 2>&1; then sha256sum
-  elif command -v shasum >/dev/null 2>&1; then shasum -a 256
-  else openssl dgst -sha256 -r
-  fi | cut -c1-64
-}
-sha_of() { sha <"$1"; }
 facts() { stat -c '%u %g %a' -- "$1" 2>/dev/null || stat -f '%u %g %Lp' "$1"; }
-mtime_of() { stat -c %Y -- "$1" 2>/dev/null || stat -f %m "$1"; }
-
-locate() {
-  # The dot keeps line breaks at the end of a name, which $() would cut off.
-  real=$(readlink -fn -- "$path" 2>/dev/null && printf .) || real=
-  real=${real%.}
-  [ -n "$real" ] || fail gone "$path"
-  dir=${real%/*}
-  [ -n "$dir" ] || dir=/
-  # A name of its own for every step: one whose connection broke may still be running beside its repetition.
-  temporary=$real.specttui-$session.$nonce.tmp
-  key=$(printf %s "$real" | sha)
-  case $key in ????????????????????????????????????????????????????????????????) ;; *) fail no_sha '' ;; esac
-  cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/specttui
-  lock=$cache/locks/$key
-  journal=$cache/files/$key.$session
-  # Where the cache folder cannot be written, the backup and the marker in the file must do.
-  mkdir -p "$cache/locks" "$cache/files" 2>/dev/null && [ -w "$cache/locks" ] && [ -w "$cache/files" ] || journal=
-}
 
 need_file() {
   [ -e "$real" ] || fail gone "$real"
   [ -f "$real" ] || fail not_a_file "$real"
   [ -r "$real" ] || fail unreadable "$real"
-}
-
-# lock_state: sets owner, owner_who, age_s; an unfinished lock counts from the age of its folder.
-lock_state() {
-  owner='' owner_who='' since=''
-  if [ -r "$lock/owner" ]; then read -r owner since owner_who <"$lock/owner" || :; fi
-  [ -n "$since" ] || since=$(mtime_of "$lock" 2>/dev/null) || since=0
-  age_s=$(($(date +%s) - since))
-}
-
-take_lock() {
-  [ -n "$journal" ] || return 0
-  if ! mkdir "$lock" 2>/dev/null; then
-    lock_state
-    if [ "$owner" != "$session" ]; then
-      if [ "$take_over" != yes ] && [ "$age_s" -lt "$stale_s" ]; then refuse_lock; fi
-      break_lock "$owner" || refuse_lock
-    fi
-  fi
-  beat
-  lock_state
-  [ "$owner" = "$session" ] || refuse_lock
-}
-
-refuse_lock() { say owner "$owner"; say who "$owner_who"; say age_s "$age_s"; fail locked "$real"; }
-
-# Two sessions may find the same stale lock: the one that moves away a lock of somebody else puts it back.
-break_lock() {
-  aside=$lock.$session
-  rm -rf "$aside"
-  mv "$lock" "$aside" 2>/dev/null || return 1
-  moved=''
-  if [ -r "$aside/owner" ]; then read -r moved _ <"$aside/owner" || :; fi
-  if [ "$moved" != "$1" ]; then mv "$aside" "$lock" 2>/dev/null; return 1; fi
-  rm -rf "$aside"
-  mkdir "$lock" 2>/dev/null
-}
-
-beat() {
-  printf '%s %s %s\n' "$session" "$(date +%s)" "$who" >"$lock/owner.$session" &&
-    mv -f "$lock/owner.$session" "$lock/owner"
 }
 
 # note STATE BEFORE NEW ORIGINAL BACKUP: what recovery needs, from any machine: while a replacement is under way
@@ -221,29 +137,27 @@ step_replace() {
   say sha256 "$now"
 }
 
-# inspect: what is there, ours or a dead session's.
+# inspect: changes nothing.
 step_inspect() {
   locate
-  now_s=$(date +%s)
-  say resolved "$real"
-  if [ -f "$real" ] && [ -r "$real" ]; then say sha256 "$(sha_of "$real")"; else say sha256 ''; fi
-  for left in "$real".specttui-*; do
-    [ -e "$left" ] || continue
-    say file "$left"
-    say file_sha256 "$(sha_of "$left")"
-    say file_mtime_s "$(mtime_of "$left")"
-    say file_ctime_s "$(stat -c %Z -- "$left" 2>/dev/null || stat -f %c "$left")"
+  say_around
+  say now_s "$(date +%s)"
+}
+
+# adopt: go on with what a dead session left: its lock becomes ours; half-written files are of no use to anybody.
+step_adopt() {
+  locate
+  need_file
+  take_lock
+  remove_temporaries
+  say_around
+  say now_s "$(date +%s)"
+}
+
+remove_temporaries() {
+  for left in "$real".specttui-*.tmp; do
+    [ ! -e "$left" ] || rm -f -- "$left" || fail write "$left"
   done
-  for record in "$cache/files/$key".*; do
-    [ -r "$record" ] || continue
-    case $record in *.new) continue ;; esac
-    say_journal "$record"
-  done
-  if [ -d "$lock" ]; then
-    lock_state
-    say lock_owner "$owner"; say lock_who "$owner_who"; say lock_age_s "$age_s"
-  fi
-  say now_s "$now_s"
 }
 
 # fetch BACKUP: the bytes of a backup.
@@ -257,11 +171,10 @@ step_fetch() {
 step_clean() {
   locate
   need_file
+  [ "$(sha_of "$real")" = "$1" ] || fail changed "$(sha_of "$real")"
   take_lock
   [ "$(sha_of "$real")" = "$1" ] || fail changed "$(sha_of "$real")"
-  for left in "$real".specttui-*.tmp; do
-    [ ! -e "$left" ] || rm -f -- "$left" || fail write "$left"
-  done
+  remove_temporaries
   for left in "$real".specttui-*.orig; do
     [ -e "$left" ] || continue
     if [ "$(sha_of "$left")" != "$1" ]; then say kept "$left"
@@ -275,28 +188,10 @@ step_clean() {
   release
 }
 
-release() {
-  [ -d "$lock" ] || return 0
-  lock_state
-  [ "$owner" = "$session" ] && rm -rf "$lock"
-  return 0
-}
-
-# list: every record of a guarded file on this host; PATH is not used.
-step_list() {
-  cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/specttui
-  for record in "$cache/files"/*; do
-    [ -r "$record" ] || continue
-    case $record in *.new) continue ;; esac
-    say_journal "$record"
-  done
-  say now_s "$(date +%s)"
-}
-
 case $step in
-  read | back_up | replace | inspect | fetch | clean | list) "step_$step" "$@" ;;
+  read | back_up | replace | inspect | fetch | clean | adopt) "step_$step" "$@" ;;
   beat) locate; take_lock ;;
-  release) locate; release ;;
+  release) locate gone; release ;;
   bytecode) locate; remove_bytecode ;;
   *) fail step "$step" ;;
 esac

@@ -15,6 +15,7 @@ from specttui.host.manager import manager_of
 from specttui.host.worker_choice import WorkerChoice, choose_worker
 from specttui.launch import flags
 from specttui.launch.argv import parse
+from specttui.launch.nodes import NodePlace, node_place
 from specttui.launch.redact import redact
 from specttui.launch.settings import (
     Config,
@@ -33,16 +34,22 @@ _CHANGE_BY_HAND = "specttui can watch this server; restart it by hand and let sp
 
 
 def found_server(
-    facts: ServerFacts, user: str, gpus: tuple[Gpu, ...], log_path: str | None, inspect_source: InspectSource
+    facts: ServerFacts,
+    user: str,
+    gpus: tuple[Gpu, ...],
+    log_path: str | None,
+    inspect_source: InspectSource,
+    unread: Problem | None = None,
 ) -> FoundServer:
     """Read one server's facts.
 
     Args:
         facts: What was seen of it.
-        user: The account that looked.
+        user: The account that we logged in to.
         gpus: The host's GPUs.
         log_path: The user's own word on where the log is.
         inspect_source: Tells what a worker file is.
+        unread: Why sudo does not help where the server's environment cannot be read, and what would.
     """
     manager = manager_of(facts.surroundings, facts.environ)
     log = LogSource(kind=LogKind.FILE, path=log_path) if log_path else _log(facts)
@@ -66,6 +73,8 @@ def found_server(
         tensor_parallel=readable.parallelism.tensor,
         data_parallel=readable.parallelism.data,
         pipeline_parallel=readable.parallelism.pipeline,
+        node_rank=readable.place.rank,
+        node_count=readable.place.count,
         interpreter=facts.package.interpreter,
         sglang_version=version,
         sglang_path=facts.package.path,
@@ -78,7 +87,8 @@ def found_server(
         gpus=gpus,
         child_pids=tuple(process.pid for process in facts.tree[1:]),
     )
-    problems = _problems(facts, user, readable)
+    obstacles = _obstacles(facts, user, readable, unread or Problem(""))
+    problems = [*obstacles, *_losses(facts)]
     if facts.readable:
         problems += [*_package_problems(facts), *_worker_problems(choice, worker), *_log_problems(log)]
     return FoundServer(
@@ -92,11 +102,8 @@ def found_server(
         sources={file.path: file.source for file in facts.workers},
         config=facts.package.config,
         serving=facts.server_info.status != 0,
-        restartable=facts.known == "arguments"
-        and facts.argv_is_text
-        and facts.readable
-        and not readable.error,
         problems=tuple(problems),
+        obstacles=tuple(obstacles),
     )
 
 
@@ -104,13 +111,14 @@ class _Readable:
     """A launch's settings, with defaults and the reason where its command line cannot be read."""
 
     def __init__(self, launch: Launch, config: Config | None) -> None:
-        self.settings, self.parallelism = SpecSettings(), Parallelism()
+        self.settings, self.parallelism, self.place = SpecSettings(), Parallelism(), NodePlace()
         self.host, self.port, self.model_path = "127.0.0.1", 30000, ""
         self.multi_layer, self.error = False, ""
         try:
             parse(launch.argv)
             self.settings = spec_settings(launch, config)
             self.parallelism = parallelism(launch, config)
+            self.place = node_place(launch, config)
             self.host, self.port = server_host(launch, config), server_port(launch, config)
             self.model_path = model_path(launch, config)
             self.multi_layer = effective_command(launch, config).has(flags.MULTI_LAYER_EAGLE)
@@ -213,14 +221,16 @@ def _worker(file: WorkerFile, inspect_source: InspectSource) -> Worker:
     )
 
 
-def _problems(facts: ServerFacts, user: str, readable: _Readable) -> list[Problem]:
+def _obstacles(facts: ServerFacts, user: str, readable: _Readable, unread: Problem) -> list[Problem]:
+    """What keeps a server from being restarted."""
     problems = []
     if not facts.readable:
         text = (
             f"The server (process {facts.pid}) belongs to {facts.user}; {user} may not read its environment."
         )
         accounts = " or ".join(dict.fromkeys((facts.user, "root")))
-        problems.append(Problem(text, f"Log in as {accounts}."))
+        remedy = f"{unread.remedy}, or log in as {accounts}." if unread.remedy else f"Log in as {accounts}."
+        problems.append(Problem(f"{text} {unread.text}".rstrip(), remedy))
     if facts.known == "title":
         text = "This release hides the server's command line, so it cannot be restarted with other flags."
         problems.append(Problem(text, _CHANGE_BY_HAND))
@@ -229,11 +239,15 @@ def _problems(facts: ServerFacts, user: str, readable: _Readable) -> list[Proble
         problems.append(Problem(text, _CHANGE_BY_HAND))
     if not facts.argv_is_text:
         problems.append(Problem("The server's command line is not UTF-8 text.", _CHANGE_BY_HAND))
-    if facts.undecodable_names:
-        names = ", ".join(facts.undecodable_names)
-        text = f"These variables of the server are not UTF-8 text: {names}."
-        problems.append(Problem(text, "A restart leaves them out."))
     return problems
+
+
+def _losses(facts: ServerFacts) -> list[Problem]:
+    if not facts.undecodable_names:
+        return []
+    names = ", ".join(facts.undecodable_names)
+    text = f"These variables of the server are not UTF-8 text: {names}."
+    return [Problem(text, "A restart leaves them out.")]
 
 
 def _package_problems(facts: ServerFacts) -> list[Problem]:

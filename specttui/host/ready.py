@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from specttui.host.hang import HangWatch
 from specttui.host.readiness import DEFAULT_READY_LIMITS, Readiness, ReadyLimits, StartFailedError
 from specttui.host.remote import Remote
 from specttui.host.remote_python import run_program
+from specttui.host.runner import Runner
 from specttui.host.start import Started
 from specttui.launch.argv import parse
 from specttui.launch.settings import Config, server_host, server_port
@@ -59,6 +61,7 @@ async def wait_ready(
     on_step: OnProgress,
     *,
     limits: ReadyLimits = DEFAULT_READY_LIMITS,
+    closer: Runner | None = None,
 ) -> ServerReady:
     """Wait until the server serves: its ready line was seen, it listens itself, and it answers.
 
@@ -72,6 +75,7 @@ async def wait_ready(
         readiness: Told of the ready line and of progress by whoever reads the log.
         on_step: Called now and then while the server is silent.
         limits: How long to wait.
+        closer: What has the rights of the server's user, where the account has not.
 
     Returns:
         The event that says so; emitting it is the caller's.
@@ -83,7 +87,7 @@ async def wait_ready(
     """
     silence = _Silence(remote, readiness, on_step, limits)
     while True:
-        seen = await run_program(remote, "watch_start", _parameters(started, endpoint))
+        seen = await _look(remote, closer, _parameters(started, endpoint))
         _check_alive(seen, started)
         _check_port(seen, endpoint)
         if seen["listens"] and seen["answers"] and readiness.ready_line_seen:
@@ -91,6 +95,53 @@ async def wait_ready(
         await silence.look(seen["log_size"])
         readiness.check(limits)
         await asyncio.sleep(limits.poll_s)
+
+
+async def wait_alive(
+    remote: Remote,
+    started: Started,
+    readiness: Readiness,
+    on_step: OnProgress,
+    until: asyncio.Event,
+    *,
+    limits: ReadyLimits = DEFAULT_READY_LIMITS,
+    closer: Runner | None = None,
+) -> ServerReady:
+    """Look after a node that answers no clients until the node that does is ready.
+
+    A node other than the first prints no ready line, and whether it listens depends on the release.
+
+    Args:
+        remote: The node's host.
+        started: The node.
+        readiness: Told of progress on any node by whoever reads the logs.
+        on_step: Called now and then while all are silent.
+        until: Set when the server answers.
+        limits: How long to wait.
+        closer: What has the rights of the node's user, where the account has not.
+
+    Raises:
+        StartFailedError: It ended, it hangs, or a limit is over.
+        ConnectionLostError: The connection broke; the node goes on.
+    """
+    silence = _Silence(remote, readiness, on_step, limits)
+    while not until.is_set():
+        seen = await _look(remote, closer, _parameters(started, Endpoint(port=0)))
+        _check_alive(seen, started)
+        await silence.look(seen["log_size"])
+        readiness.check(limits)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(until.wait(), limits.poll_s)
+    return ServerReady(pid=started.pid, elapsed_s=readiness.elapsed_s)
+
+
+async def _look(remote: Remote, closer: Runner | None, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Look at the server; with the rights of its user only where that tells more, since sudo logs each use."""
+    trusting = parameters | {"trust_user": closer is None}
+    seen: dict[str, Any] = await run_program(remote, "watch_start", trusting)
+    if closer is not None and (not seen["alive"] or (seen["others"] and not seen["listens"])):
+        seen = await run_program(closer, "watch_start", parameters)
+    return seen
 
 
 def _parameters(started: Started, endpoint: Endpoint) -> dict[str, Any]:

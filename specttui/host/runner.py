@@ -1,8 +1,9 @@
-"""The part of a remote that most of this layer needs: one command to its end."""
+"""The parts of a remote that most of this layer needs: one command to its end, or one that goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from specttui.host.remote import CommandResult
@@ -18,4 +19,17 @@ class Runner(Protocol):
 
     async def run(self, argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 30.0) -> CommandResult:
         """Run one command to its end; see `Remote.run`."""
+        ...
+
+
+class Streamer(Protocol):
+    """Runs commands that go on: any `Remote` does, and `OtherUser` does it as somebody else."""
+
+    @property
+    def name(self) -> str:
+        """The host's name for messages."""
+        ...
+
+    def stream(self, argv: Sequence[str]) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Run a command that goes on; see `Remote.stream`."""
         ...

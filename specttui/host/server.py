@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from specttui.events import Gpu, Launch, LogSource, Manager, ServerReady
@@ -11,7 +12,7 @@ from specttui.host.managers.choose import Ways
 from specttui.host.managers.overrides import UnitOverrides
 from specttui.host.managers.way import Errand, Way, WayOptions
 from specttui.host.readiness import DEFAULT_READY_LIMITS, Readiness, ReadyLimits
-from specttui.host.ready import Endpoint, OnProgress, wait_ready
+from specttui.host.ready import Endpoint, OnProgress, wait_alive, wait_ready
 from specttui.host.remote import Remote
 from specttui.host.start import OnStart, Started
 from specttui.host.stop import DEFAULT_STOP_LIMITS, OnStop, StopLimits, Stoppable, StopReport
@@ -61,7 +62,7 @@ class ServerControl:
         stop_limits: How long stopping may take.
         ready_limits: How long starting may take.
         commands: The host's own commands, which override everything.
-        sudo: For what only root may restart.
+        sudo: For what only root or another user may restart.
     """
 
     def __init__(
@@ -104,8 +105,18 @@ class ServerControl:
         self, started: Started, endpoint: Endpoint, readiness: Readiness, on_step: OnProgress
     ) -> ServerReady:
         """Wait for a started server; see `specttui.host.ready.wait_ready`."""
+        closer = await self.ways.rights.at_hand(started.user)
         return await wait_ready(
-            self._remote, started, endpoint, readiness, on_step, limits=self._ready_limits
+            self._remote, started, endpoint, readiness, on_step, limits=self._ready_limits, closer=closer
+        )
+
+    async def wait_alive(
+        self, started: Started, readiness: Readiness, on_step: OnProgress, until: asyncio.Event
+    ) -> ServerReady:
+        """Look after a node until the server's head is ready; see `specttui.host.ready.wait_alive`."""
+        closer = await self.ways.rights.at_hand(started.user)
+        return await wait_alive(
+            self._remote, started, readiness, on_step, until, limits=self._ready_limits, closer=closer
         )
 
     async def sample_gpus(self) -> tuple[Gpu, ...]:

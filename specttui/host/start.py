@@ -9,9 +9,12 @@ from typing import Any
 
 from specttui.errors import LaunchError, ServerStartError
 from specttui.events import Launch, LogKind, LogSource, Manager, ServerStarting
+from specttui.host.other_user import OtherUser
 from specttui.host.processes import ProcessId
 from specttui.host.remote import Remote
 from specttui.host.remote_python import run_program
+from specttui.host.rights import OR_COMMANDS, Rights
+from specttui.host.sudo import SudoRefusedError
 from specttui.host.tail import FromOffset, TailStart
 from specttui.launch.redact import redact
 
@@ -33,6 +36,7 @@ class Started:
         port: The port that clients will use.
         note: Why the log is not the wanted file; "" when it is.
         manager: Who would bring it back.
+        user: Whom it runs as, "" for the account that we logged in to.
         other_log: Its log where that is no file of ours, and where in it its words begin.
     """
 
@@ -46,6 +50,7 @@ class Started:
     port: int = 0
     note: str = ""
     manager: Manager = field(default_factory=Manager)
+    user: str = ""
     other_log: tuple[LogSource, TailStart] | None = None
 
     @property
@@ -71,6 +76,35 @@ class Started:
         return LogSource(kind=LogKind.FILE, path=self.log_path), FromOffset(self.log_offset)
 
 
+async def before_start(launch: Launch, rights: Rights) -> OtherUser | None:
+    """See, while the old server still serves, that a launch of another user can be started.
+
+    Args:
+        launch: The full launch.
+        rights: Those of the account.
+
+    Returns:
+        What is to start it, for `start`; None for the account itself.
+
+    Raises:
+        LaunchError: It cannot; says why and what to do.
+        ConnectionLostError: The connection broke.
+    """
+    through = await rights.of(launch.user)
+    if through is None:
+        return None
+    answer = await run_program(through, "start_server", _parameters(launch, through, only_check=True))
+    _check_allowed(answer, launch)
+    if answer["problem"]:
+        raise LaunchError(
+            f"The server cannot be started as {launch.user}",
+            cause=answer["problem"],
+            remedy=f"Correct that, {OR_COMMANDS}.",
+        )
+    # Root can open a log for the user, as whoever started the server did.
+    return (await rights.at_hand("root") if answer["note"] else None) or through
+
+
 async def start(
     remote: Remote,
     launch: Launch,
@@ -80,6 +114,7 @@ async def start(
     port: int = 0,
     label: str = "",
     now: datetime | None = None,
+    through: OtherUser | None = None,
 ) -> Started:
     """Start a server and return at once; `wait_ready` follows it from there.
 
@@ -94,6 +129,7 @@ async def start(
         port: The port that clients will use, for stopping it again.
         label: The launch in short words, for the event.
         now: The time, for file names and the script's title.
+        through: What `before_start` gave.
 
     Raises:
         LaunchError: The launch is empty, or belongs to a user that this account cannot become.
@@ -103,28 +139,52 @@ async def start(
     if not launch.argv:
         raise LaunchError("There is no command to start", remedy="Start the server by hand, then look again.")
     moment = now or datetime.now(UTC)
-    parameters = {
-        "argv": list(launch.argv),
-        "env": launch.env,
-        "cwd": launch.cwd,
-        "user": launch.user,
-        "log_path": launch.log_path,
-        "name": f"{session_id}-{moment:%Y%m%dT%H%M%S%f}",
-        "title": f"Written by specttui, session {session_id}, {moment:%Y-%m-%d %H:%M:%S} UTC.",
-    }
-    answer = await run_program(remote, "start_server", parameters)
+    parameters = _parameters(
+        launch,
+        through,
+        name=f"{session_id}-{moment:%Y%m%dT%H%M%S%f}",
+        title=f"Written by specttui, session {session_id}, {moment:%Y-%m-%d %H:%M:%S} UTC.",
+    )
+    try:
+        answer = await run_program(through or remote, "start_server", parameters)
+    except SudoRefusedError as error:
+        raise ServerStartError(
+            f"The server could not be started as {launch.user}",
+            cause=f"{error.title}: {error.cause}",
+            remedy=f"No server runs. {error.remedy}",
+        ) from error
+    _check_allowed(answer, launch)
     started = _read(answer, launch, port)
     on_step(ServerStarting(pid=started.pid, launch=redact(launch), label=label))
     return started
 
 
-def _read(answer: dict[str, Any], launch: Launch, port: int) -> Started:
+def _parameters(
+    launch: Launch, through: OtherUser | None, *, name: str = "", title: str = "", only_check: bool = False
+) -> dict[str, Any]:
+    return {
+        "argv": list(launch.argv),
+        "env": {} if only_check else launch.env,
+        "cwd": launch.cwd,
+        "user": launch.user,
+        "log_path": launch.log_path,
+        "name": name,
+        "title": title,
+        "for_account": through is None,
+        "only_check": only_check,
+    }
+
+
+def _check_allowed(answer: dict[str, Any], launch: Launch) -> None:
     if answer.get("refused"):
         raise LaunchError(
             f"The server runs as {launch.user}, and this account is {answer['refused']}",
             cause="Only root can start a server as another user.",
             remedy=f"Log in as {launch.user} or as root.",
         )
+
+
+def _read(answer: dict[str, Any], launch: Launch, port: int) -> Started:
     if not answer["pid"]:
         raise ServerStartError(
             "The server did not start",
@@ -141,4 +201,5 @@ def _read(answer: dict[str, Any], launch: Launch, port: int) -> Started:
         session=answer["session"],
         port=port,
         note=answer["note"],
+        user=launch.user,
     )

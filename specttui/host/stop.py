@@ -11,12 +11,13 @@ from specttui.errors import ServerManagedError, SpecttuiError
 from specttui.events import Gpu, Manager, ServerStopping
 from specttui.host import manager as managers
 from specttui.host.gpus import sample_gpus
+from specttui.host.memory_release import release_memory
+from specttui.host.other_user import OtherUser
 from specttui.host.processes import ProcessId
 from specttui.host.remote import Remote
 from specttui.host.remote_python import run_program
+from specttui.host.runner import Runner
 
-#: Memory within this of the last sample is called unchanged, and of the idle level, released.
-MEMORY_TOLERANCE_MIB = 200
 _SLICE_S = 2.0
 #: A loop around a server starts it again within this time.
 _RETURN_S = 1.0
@@ -49,6 +50,11 @@ class Stoppable(Protocol):
     @property
     def manager(self) -> Manager:
         """Who brought it up."""
+        ...
+
+    @property
+    def user(self) -> str:
+        """Whom it runs as, "" for the account that we logged in to."""
         ...
 
 
@@ -99,6 +105,7 @@ async def stop(
     limits: StopLimits = DEFAULT_STOP_LIMITS,
     idle_mib: Mapping[int, int] | None = None,
     by: EndBy | None = None,
+    through: OtherUser | None = None,
 ) -> StopReport:
     """Stop a server and wait until its ports are free and its GPU memory is back.
 
@@ -112,6 +119,7 @@ async def stop(
         idle_mib: Used memory by GPU index before the server was started, where it is known; without it
             the memory counts as released when it does not fall any more.
         by: How to end it instead of by signals; whatever it leaves is killed.
+        through: What has the rights of the server's user, where the account has not.
 
     Raises:
         ServerManagedError: A manager would bring it back; the remedy says what to do instead.
@@ -121,10 +129,10 @@ async def stop(
     if by is None:
         refuse_managed(server.manager)
     before = await sample_gpus(remote)
-    tree = _Tree(remote, server)
-    killed = await _end_processes(tree, on_step, limits, by)
+    tree = _Tree(through or remote, server)
+    killed = await _end_processes(tree, on_step, limits, by, through.words if through else "")
     await _free_ports(tree, on_step, limits)
-    after, released = await _release_memory(remote, before, on_step, limits, idle_mib)
+    after, released = await release_memory(remote, before, on_step, limits.memory_s, idle_mib)
     on_step(ServerStopping(step="stopped"))
     return StopReport(killed, before, after, released)
 
@@ -147,7 +155,7 @@ def refuse_managed(manager: Manager) -> None:
 class _Tree:
     """The server's processes as we know them so far; each look adds what has come since."""
 
-    def __init__(self, remote: Remote, server: Stoppable) -> None:
+    def __init__(self, remote: Runner, server: Stoppable) -> None:
         self.remote = remote
         self.ports = server.ports
         self.known = [[process.pid, process.start_ticks] for process in server.tree]
@@ -183,11 +191,12 @@ class _Tree:
 
 
 async def _end_processes(
-    tree: _Tree, on_step: OnStop, limits: StopLimits, by: EndBy | None
+    tree: _Tree, on_step: OnStop, limits: StopLimits, by: EndBy | None, through: str
 ) -> tuple[ProcessId, ...]:
     """Ask the launcher or its manager to end it, which ends its workers; then kill what is left."""
     processes = f"process {tree.known[0][0]} and the {len(tree.known) - 1} below it"
-    on_step(ServerStopping(step="terminate", detail=f"{processes}: {by.words}" if by else processes))
+    how = by.words if by else through
+    on_step(ServerStopping(step="terminate", detail=f"{processes}: {how}" if how else processes))
     if by is not None:
         await by.run()
     await tree.look("TERM" if by is None or by.signals else "", wait_s=_SLICE_S)
@@ -247,47 +256,6 @@ async def _check_not_back(tree: _Tree) -> None:
             cause=f"Process {back['pid']} is new: {back['command']}",
             remedy="A script that runs it in a loop may do that: end the script, then the server.",
         )
-
-
-async def _release_memory(
-    remote: Remote,
-    before: tuple[Gpu, ...],
-    on_step: OnStop,
-    limits: StopLimits,
-    idle_mib: Mapping[int, int] | None,
-) -> tuple[tuple[Gpu, ...], bool | None]:
-    """Wait until the GPUs' memory is back at its idle level, or does not fall any more."""
-    if not before:
-        return (), None
-    on_step(ServerStopping(step="memory", detail="waiting for the GPUs to release it"))
-    clock = asyncio.get_running_loop().time
-    deadline = clock() + limits.memory_s
-    last, now = before, await sample_gpus(remote)
-    while not _settled(last, now, idle_mib):
-        if clock() > deadline:
-            on_step(ServerStopping(step="memory", detail=f"still held: {_memory(before, now)}"))
-            return now, False
-        await asyncio.sleep(min(1.0, limits.memory_s))
-        last, now = now, await sample_gpus(remote)
-    on_step(ServerStopping(step="memory", detail=_memory(before, now)))
-    return now, True
-
-
-def _settled(last: tuple[Gpu, ...], now: tuple[Gpu, ...], idle_mib: Mapping[int, int] | None) -> bool:
-    if idle_mib is not None:
-        return all(
-            gpu.memory_used_mib <= idle_mib.get(gpu.index, gpu.memory_used_mib) + MEMORY_TOLERANCE_MIB
-            for gpu in now
-        )
-    return len(last) == len(now) and all(
-        abs(earlier.memory_used_mib - gpu.memory_used_mib) <= MEMORY_TOLERANCE_MIB
-        for earlier, gpu in zip(last, now, strict=True)
-    )
-
-
-def _memory(before: tuple[Gpu, ...], now: tuple[Gpu, ...]) -> str:
-    used = {gpu.index: gpu.memory_used_mib for gpu in before}
-    return ", ".join(f"GPU {gpu.index} {used.get(gpu.index, 0)} -> {gpu.memory_used_mib} MiB" for gpu in now)
 
 
 def _listed(processes: tuple[ProcessId, ...]) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 from specttui.errors import RemoteCommandError
 from specttui.events import LogKind, LogSource
 from specttui.host.log_source import proposal
-from specttui.host.remote import Remote
 from specttui.host.remote_python import streaming_argv
+from specttui.host.runner import Streamer
 from specttui.host.stream_frames import Frame, FrameReader
 
 #: How often the host looks for new bytes.
@@ -88,7 +88,7 @@ TailItem = Chunk | Notice
 
 
 async def follow(
-    remote: Remote, source: LogSource, *, start: TailStart = FromEnd()
+    remote: Streamer, source: LogSource, *, start: TailStart = FromEnd()
 ) -> AsyncGenerator[TailItem]:
     """Follow a log for ever, over one stream.
 
@@ -102,7 +102,7 @@ async def follow(
 
     Yields:
         Chunks and notices. A source that cannot be followed gives one notice `cannot_follow` whose detail
-        says what to do, and ends.
+        says what to do, and ends; where only the account's rights are in doubt it is followed all the same.
 
     Raises:
         ConnectionLostError: The connection broke; go on later from the last chunk's position.
@@ -179,7 +179,7 @@ def _item(frame: Frame) -> TailItem | None:
             return None
 
 
-def _cannot_run(remote: Remote, source: LogSource, reader: FrameReader) -> RemoteCommandError:
+def _cannot_run(remote: Streamer, source: LogSource, reader: FrameReader) -> RemoteCommandError:
     return RemoteCommandError(
         f"The log {source.path} on {remote.name} cannot be followed",
         cause=reader.noise.decode("utf-8", "replace").strip() or "the follow process ends at once",

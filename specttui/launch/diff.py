@@ -12,8 +12,9 @@ from specttui.launch.coupling import coupling_notes
 from specttui.launch.edits import DiffLine, LaunchDiff
 from specttui.launch.label import label
 from specttui.launch.overrides import changed_variables, errors, meanings, warnings
-from specttui.launch.redact import HIDDEN, hide_in_text, is_secret_flag, is_secret_variable, redact
+from specttui.launch.redact import hide_in_text, is_secret_flag, is_secret_variable, redact
 from specttui.launch.render import command_lines, env_lines, quoted
+from specttui.launch.secret_shapes import HIDDEN
 from specttui.launch.settings import Config, effective_command, spec_settings
 
 _WORDS = {flags.NUM_STEPS: "steps", flags.EAGLE_TOPK: "top-k", flags.NUM_DRAFT_TOKENS: "draft tokens"}

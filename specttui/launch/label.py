@@ -11,7 +11,8 @@ from specttui.launch.argv import CommandLine
 from specttui.launch.edits import Preset, SetEnv, SetFlag
 from specttui.launch.overrides import changed_variables
 from specttui.launch.presets import PRESETS, is_active
-from specttui.launch.redact import HIDDEN, is_secret_flag, is_secret_variable
+from specttui.launch.redact import is_secret_flag, is_secret_variable
+from specttui.launch.secret_shapes import HIDDEN
 from specttui.launch.settings import Config, effective_command, grouping_algorithm, spec_settings
 
 #: A label longer than this is cut down to its first parts.

@@ -9,8 +9,7 @@ from specttui.errors import LaunchError
 from specttui.events import Launch
 from specttui.launch.argv import parse
 from specttui.launch.flags import canonical
-
-HIDDEN = "***"
+from specttui.launch.secret_shapes import HIDDEN, hide_shapes
 
 _RELEVANT_PREFIXES = (
     "NCCL_", "SGLANG_", "SGL_", "CUDA_", "TORCH_", "PYTORCH_", "HF_", "VLLM_", "FLASHINFER_", "TRITON_",
@@ -38,18 +37,6 @@ _TOKEN_IS_A_COUNT = ("SGLANG_", "SGL_", "NCCL_", "VLLM_", "FLASHINFER_", "TRITON
 #: A secret this short may well occur by chance inside another word, so it is only hidden where it stands.
 _SHORTEST_SECRET = 8
 
-_URL_PASSWORD = re.compile(r"(?<=://)[^/\s:@]*:[^/\s]*@|(?<=://)[^/\s:@]+@")
-_URL_PARAMETER = re.compile(
-    r"([?&](?:[\w-]*(?:token|key|secret|password|signature)))=[^&\s#\"']+", re.IGNORECASE
-)
-_JSON_MEMBER = re.compile(
-    r"""(["'][\w-]*(?:api_?key|token|secret|password|passwd|credential)["']\s*:\s*)(["'])(?:(?!\2).)*\2""",
-    re.IGNORECASE,
-)
-_SHAPES = re.compile(
-    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16})"
-)
-_BEARER = re.compile(r"(Bearer\s+)[^\s\"']+", re.IGNORECASE)
 #: A secret flag or variable inside a longer text, such as the argument of `bash -c`.
 _FLAG_IN_TEXT = re.compile(
     r"(--[\w-]*(?:key|token|secret|password|passwd)(?:=|\s+))(\"[^\"]*\"|'[^']*'|[^\s\"';]+)"
@@ -152,11 +139,7 @@ def hide_in_text(text: str, known: Sequence[str] = ()) -> str:
         text = text.replace(secret, HIDDEN)
     text = _FLAG_IN_TEXT.sub(_hide_flag, text)
     text = _VARIABLE_IN_TEXT.sub(_hide_variable, text)
-    text = _URL_PASSWORD.sub(f"{HIDDEN}@", text)
-    text = _URL_PARAMETER.sub(rf"\1={HIDDEN}", text)
-    text = _JSON_MEMBER.sub(rf"\1\2{HIDDEN}\2", text)
-    text = _BEARER.sub(rf"\1{HIDDEN}", text)
-    return _SHAPES.sub(HIDDEN, text)
+    return hide_shapes(text)
 
 
 def _hide_flag(found: re.Match[str]) -> str:

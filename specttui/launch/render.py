@@ -8,7 +8,8 @@ from collections.abc import Collection
 from specttui.errors import LaunchError
 from specttui.events import Launch
 from specttui.launch.argv import Option, parse
-from specttui.launch.redact import HIDDEN, relevant_env
+from specttui.launch.redact import relevant_env
+from specttui.launch.secret_shapes import HIDDEN
 
 
 def quoted(text: str) -> str:

@@ -12,7 +12,15 @@ from specttui.launch.edits import Edit, LaunchDiff
 from specttui.state.history import HISTORY_METRICS
 from specttui.state.snapshot import Series, Snapshot
 
-__all__ = ["HISTORY_METRICS", "DraftConfigView", "Leftover", "PatchPreview", "ProbeWay", "SessionApi"]
+__all__ = [
+    "HISTORY_METRICS",
+    "DraftConfigView",
+    "Leftover",
+    "LeftoverKind",
+    "PatchPreview",
+    "ProbeWay",
+    "SessionApi",
+]
 
 
 #: How the probe gets into the server.
@@ -61,14 +69,39 @@ class DraftConfigView:
     changed: bool = False
 
 
+#: What a session may leave on a host. The last two harm nobody, so nobody is asked about them alone.
+LeftoverKind = Literal[
+    "patched file", "edited config", "override", "temporary file", "backup", "hook folder", "lock",
+    "control file", "launch script",
+]  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """What a dead session left on the host: a patched file, a backup, a temporary file."""
+    """What another session left on the host, or still uses there.
+
+    Attributes:
+        path: Where it lies; for a lock, what is locked.
+        what: What it is.
+        session_id: Whose it is, as far as it says.
+        age_s: Seconds since it was made, by the host's clock; for a lock, since it was taken. None: unknown.
+        owner: `user@machine` of the session, where a lock says so.
+        alive: True while that session shows signs of life: then nothing is touched unless it is taken over.
+        host: The host, where a session has several.
+    """
 
     path: str
-    what: str
+    what: LeftoverKind
     session_id: str = ""
     age_s: float | None = None
+    owner: str = ""
+    alive: bool = False
+    host: str = ""
+
+    @property
+    def matters(self) -> bool:
+        """False for what nobody needs to be asked about by itself."""
+        return self.what not in {"control file", "launch script"}
 
 
 class SessionApi(Protocol):
@@ -119,8 +152,39 @@ class SessionApi(Protocol):
         """Back up if needed and put the block in; takes effect at the next restart."""
         ...
 
-    async def restore(self) -> None:
-        """Bring the original of everything back that we changed on the host, or found changed."""
+    def preview_restore(self) -> tuple[str, ...]:
+        """What `restore` would bring back or take away: files, and names of units."""
+        ...
+
+    async def restore(self, *, take_over: bool = False) -> None:
+        """Bring the original of everything back that we changed on the host, or found changed.
+
+        What other sessions left and the user did not ignore is restored too. What a living session works on
+        is left alone unless `take_over` is True: all else is done, then LockedError tells who works on it.
+        """
+        ...
+
+    @property
+    def leftovers(self) -> tuple[Leftover, ...]:
+        """What other sessions left on the host, or still use, and nothing was decided about yet."""
+        ...
+
+    async def restore_leftovers(self, *, take_over: bool = False) -> None:
+        """Bring the originals back and clear away all that dead sessions left.
+
+        A backup stays while its original is not verifiably in place. `take_over` as for `restore`.
+        """
+        ...
+
+    async def adopt_leftovers(self, *, take_over: bool = False) -> None:
+        """Take what dead sessions left over as this session's own: locks, backups, patches, overrides.
+
+        `take_over` as for `restore`.
+        """
+        ...
+
+    def ignore_leftovers(self) -> None:
+        """Touch nothing of what was left, and ask no more about it in this session."""
         ...
 
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from specttui.errors import SpecttuiError, WorkerFileError
+from specttui.errors import WorkerFileError
 from specttui.events import Launch
 from specttui.host.file_records import FileContents
 from specttui.host.files import GuardedFile
@@ -17,12 +15,9 @@ from specttui.launch import spec_settings
 from specttui.launch.argv import parse
 from specttui.session.api import DraftConfigView
 from specttui.session.draft_config import change_words, checked, layer_ids
+from specttui.session.heartbeats import Heartbeats
 from specttui.session.launches import Launches
 
-#: How often a held lock shows that its session lives; it counts as dead after two minutes.
-HEARTBEAT_S = 30.0
-#: How long leaving may take to give the locks back.
-RELEASE_S = 3.0
 _REVISION = "--speculative-draft-model-revision"
 
 #: Finds the file: a folder on the host, else a repository in the hub's cache, of the revision asked for.
@@ -60,17 +55,18 @@ class DraftKeeper:
         self._local_folder = local_folder
         self._sudo = sudo
         self._files: dict[str, GuardedFile] = {}
-        self._beating: asyncio.Task[None] | None = None
+        self._beats = Heartbeats()
         self._changed: dict[str, str] = {}
+        self._left: dict[str, str] = {}
 
     @property
     def changed_paths(self) -> tuple[str, ...]:
-        """The files that hold an edit."""
+        """The files that hold an edit of this session's, or one that it adopted."""
         return tuple(sorted(self._changed))
 
     def left_behind(self, originals: Mapping[str, str]) -> None:
-        """Files that an earlier session changed and did not restore, with their originals' sha256."""
-        self._changed = {**originals, **self._changed}
+        """Files that other sessions changed and did not restore, with their originals' sha256."""
+        self._left = dict(originals)
 
     async def view(self) -> DraftConfigView:
         """Read the file; changes nothing.
@@ -86,8 +82,8 @@ class DraftKeeper:
             text=text,
             layer_ids=layer_ids(text),
             sha256=contents.sha256,
-            original_sha256=self._changed.get(path, contents.sha256),
-            changed=path in self._changed,
+            original_sha256=self._originals.get(path, contents.sha256),
+            changed=path in self._originals,
         )
 
     async def edit(self, text: str) -> str:
@@ -99,6 +95,8 @@ class DraftKeeper:
         """
         data = checked(text)
         path = await self._path()
+        if path in self._left:  # its original is not what it holds now
+            await self.adopt(path)
         guarded = self._guarded(path)
         contents = await guarded.read()
         if contents.data == data:
@@ -106,34 +104,58 @@ class DraftKeeper:
         backup = await guarded.back_up(contents)
         await guarded.replace(data, contents.sha256)
         self._changed[path] = backup.sha256
-        self._beat()
+        self._beats.hold(guarded)
         return change_words(_text(contents), text)
 
     async def restore(self) -> tuple[str, ...]:
         """Bring the original of every changed file back; returns which.
 
         Raises:
+            LockedError: Another session works on one.
             WorkerFileError: One is not what a session put there, or cannot be written.
         """
-        restored = []
-        for path in self.changed_paths:
-            await self._guarded(path).restore()
-            del self._changed[path]
-            restored.append(path)
-        return tuple(restored)
+        paths = tuple(sorted(self._originals))
+        for path in paths:
+            await self.restore_file(path)
+        return paths
+
+    async def restore_file(self, path: str, *, take_over: bool = False) -> None:
+        """Bring the original of one file back, and clear away what sessions left around it.
+
+        Raises:
+            LockedError: Another session works on it, and `take_over` is False.
+            WorkerFileError: It is not what a session put there, or cannot be written.
+        """
+        await self._guarded(path).restore(take_over=take_over)
+        self._changed.pop(path, None)
+        self._left.pop(path, None)
+        self._beats.let_go(path)
+
+    async def adopt(self, path: str, *, take_over: bool = False) -> None:
+        """Go on with what another session left for a file: its lock, its backup, its edit.
+
+        Raises:
+            LockedError: Another session works on it, and `take_over` is False.
+            WorkerFileError: The file, or its backup, cannot be read.
+        """
+        guarded = self._guarded(path)
+        around = await guarded.adopt(take_over=take_over)
+        original_sha256 = around.original_of(around.sha256)
+        if original_sha256 not in {"", around.sha256}:
+            self._changed[path] = original_sha256
+        self._left.pop(path, None)
+        if path in self._changed or guarded.backup is not None:
+            self._beats.hold(guarded)
+        else:
+            await guarded.release()
 
     async def close(self) -> None:
         """Stop showing signs of life and give the locks back; the host's notes tell of an edit that stays."""
-        if self._beating is not None:
-            self._beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._beating
-            self._beating = None
-        with suppress(SpecttuiError, TimeoutError):
-            async with asyncio.timeout(RELEASE_S):
-                for guarded in self._files.values():
-                    if guarded.backup is not None:
-                        await guarded.release()
+        await self._beats.close()
+
+    @property
+    def _originals(self) -> dict[str, str]:
+        return {**self._left, **self._changed}
 
     async def _path(self) -> str:
         launch = self._launches.speculative or self._launches.current
@@ -159,18 +181,6 @@ class DraftKeeper:
                 self._remote, path, self._session_id, self._local_folder, self._sudo
             )
         return self._files[path]
-
-    def _beat(self) -> None:
-        if self._beating is None:
-            self._beating = asyncio.create_task(self._beat_on(), name="draft config lock")
-
-    async def _beat_on(self) -> None:
-        while True:
-            await asyncio.sleep(HEARTBEAT_S)
-            for path in self.changed_paths:
-                # A beat that does not come through says nothing; the next one may.
-                with suppress(SpecttuiError):
-                    await self._guarded(path).heartbeat()
 
 
 def _places(launch: Launch, draft: str) -> tuple[str, str, str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from typing import Protocol, cast
 
 from specttui.events import EVENTS_VERSION, AnyEvent, Envelope, Event
@@ -22,9 +23,10 @@ class Emitter:
     """Wraps events in envelopes and passes each, in order, to the recording, the state and the listeners.
 
     Args:
-        state: Folds every envelope.
+        state: What the envelopes of this host say.
         recording: Keeps every envelope; None where nothing is to be kept.
         host: The host's name in the envelopes.
+        fold: Takes every envelope; by default the state itself.
         wall_clock: Seconds since 1970 UTC.
         monotonic: Seconds that never jump.
     """
@@ -35,12 +37,14 @@ class Emitter:
         recording: Sink | None = None,
         *,
         host: str = "",
+        fold: Callable[[Envelope], None] | None = None,
         wall_clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.state = state
         self.recording = recording
         self.host = host
+        self._fold = fold or state.apply
         self._wall_clock = wall_clock
         self._monotonic = monotonic
         self._start = monotonic()
@@ -50,6 +54,17 @@ class Emitter:
     def offset_s(self) -> float:
         """Seconds since the session's start."""
         return self._monotonic() - self._start
+
+    def beside(self, state: SessionState, host: str) -> Emitter:
+        """An emitter for another host of the same session: the same recording, fold, clock and listeners.
+
+        Args:
+            state: What that host's envelopes say.
+            host: Its name.
+        """
+        other = copy(self)
+        other.state, other.host = state, host
+        return other
 
     def listen(self, listener: Callable[[Envelope], None]) -> None:
         """Call `listener` with every envelope from now on, after the state has taken it."""
@@ -66,6 +81,6 @@ class Emitter:
         )
         if self.recording is not None:
             self.recording.append(envelope)
-        self.state.apply(envelope)
+        self._fold(envelope)
         for listener in self._listeners:
             listener(envelope)

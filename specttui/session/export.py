@@ -16,7 +16,8 @@ from specttui.report.trace import to_trace
 from specttui.session.folders import EVENTS_NAME, SessionFolder
 from specttui.session.recording import read
 from specttui.state.build import SnapshotBuilder
-from specttui.state.session_state import SessionState
+from specttui.state.node_states import NodeStates
+from specttui.state.node_view import snapshot_of
 
 Format = Literal["markdown", "json", "csv", "trace"]
 
@@ -27,12 +28,12 @@ _RENDERERS: dict[str, Callable[[ReportInput], str]] = {
 }
 
 
-def fold(recording: Path) -> SessionState:
-    """The state at the end of a recording."""
-    state = SessionState()
+def fold(recording: Path) -> NodeStates:
+    """The states at the end of a recording."""
+    states = NodeStates()
     for envelope in read(recording):
-        state.apply(envelope)
-    return state
+        states.apply(envelope)
+    return states
 
 
 def render(folder: Path, format: Format = "markdown") -> str:  # noqa: A002 - the word users know
@@ -48,8 +49,8 @@ def render(folder: Path, format: Format = "markdown") -> str:  # noqa: A002 - th
     recording = folder / EVENTS_NAME
     if format == "trace":
         return to_trace(read(recording))
-    state = fold(recording)
-    snapshot = SnapshotBuilder().build(state, state.offset_s)
+    states = fold(recording)
+    snapshot = snapshot_of(SnapshotBuilder(), states, states.offset_s)
     return _RENDERERS[format](collect(read(recording), snapshot))
 
 

@@ -49,6 +49,15 @@ class SessionFolder:
         """Where copies of the host's files go."""
         return self.path / "backups"
 
+    def backups_of(self, number: int, host: str) -> Path:
+        """Where copies of one host's files go, in a session on several.
+
+        Args:
+            number: The host's place on the command line; two names may look alike as folders.
+            host: The host as the user wrote it.
+        """
+        return self.backups_path / f"{number}-{_UNSAFE.sub('-', host.rpartition('@')[2])[:_NAME_LIMIT]}"
+
     @property
     def report_path(self) -> Path:
         """Where `export` writes unless told otherwise."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from specttui.config import Settings
-from specttui.errors import UsageError
+from specttui.errors import SpecttuiError, UsageError
 from specttui.log.summary import render as render_log
 from specttui.log.summary import summarise
 from specttui.log.summary import to_dict as log_to_dict
@@ -18,59 +19,125 @@ from specttui.probe.inspection import inspect
 from specttui.session import folders
 from specttui.session.export import Format, render
 
+if TYPE_CHECKING:
+    from specttui.session.options import SessionOptions
+
+Found = TypeVar("Found")
+
 #: Bytes read at a time from a saved log.
 _PIECE = 1 << 20
 
 
-def check_host(
-    host: str, settings: Settings, *, server_port: int | None, use_ssh_config: bool, as_json: bool
+def check_hosts(
+    hosts: Sequence[str],
+    settings: Settings,
+    *,
+    server_port: int | None,
+    use_ssh_config: bool,
+    as_json: bool,
 ) -> str:
-    """What runs on a host, and what patching would hook; changes nothing there.
-
-    Raises:
-        SpecttuiError: The host cannot be reached or looked at.
-    """
-    from specttui.session.checking import check, check_json, check_text
-    from specttui.session.choose import session_options
-
-    options = session_options(host, settings, server_port=server_port, use_ssh_config=use_ssh_config)
-    found = asyncio.run(check(options))
-    return _as_json(check_json(found)) if as_json else check_text(found)
-
-
-def restore_host(
-    host: str, settings: Settings, *, path: str | None, server_port: int | None, use_ssh_config: bool
-) -> str:
-    """Bring the original worker file of a host back.
-
-    Raises:
-        SpecttuiError: The host cannot be reached, or no original is known.
-    """
-    from specttui.session.checking import restore
-    from specttui.session.choose import session_options
-
-    options = session_options(host, settings, server_port=server_port, use_ssh_config=use_ssh_config)
-    return asyncio.run(restore(options, path))
-
-
-def examine_host(
-    host: str, settings: Settings, *, server_port: int | None, use_ssh_config: bool, as_json: bool
-) -> tuple[str, bool]:
-    """What works on the way to a host and on it; changes nothing there.
+    """What runs on hosts, and what patching would hook; changes nothing there.
 
     Returns:
-        The findings, and whether nothing failed.
+        Text, or JSON: one object for one host, a list for several.
+
+    Raises:
+        SpecttuiError: A host cannot be reached or looked at.
+    """
+    from specttui.session.checking import check
+    from specttui.session.checking_text import check_json, check_text
+
+    found = [
+        asyncio.run(check(options))
+        for options in _options(hosts, settings, server_port=server_port, use_ssh_config=use_ssh_config)
+    ]
+    return (
+        _as_json(_one_or_all([check_json(each) for each in found])) if as_json else _each(found, check_text)
+    )
+
+
+def restore_hosts(
+    hosts: Sequence[str],
+    settings: Settings,
+    *,
+    path: str | None,
+    server_port: int | None,
+    use_ssh_config: bool,
+) -> str:
+    """Bring the original worker files of hosts back; one that fails keeps no other from it.
+
+    Raises:
+        SpecttuiError: A host cannot be reached, or no original is known; the cause tells of the others.
+    """
+    from specttui.session.checking import restore
+
+    done: list[str] = []
+    failures: list[SpecttuiError] = []
+    chosen = _options(hosts, settings, server_port=server_port, use_ssh_config=use_ssh_config)
+    for options in chosen:
+        try:
+            text = asyncio.run(restore(options, path))
+        except SpecttuiError as error:
+            error.title = _on(options.shown_name, error.title, chosen)
+            failures.append(error)
+        else:
+            done += [_on(options.shown_name, line, chosen) for line in text.splitlines()]
+    if failures:
+        others = [str(error) for error in failures[1:]]
+        failures[0].cause = "\n".join(part for part in (failures[0].cause, *others, *done) if part)
+        raise failures[0]
+    return "\n".join(done)
+
+
+def examine_hosts(
+    hosts: Sequence[str],
+    settings: Settings,
+    *,
+    server_port: int | None,
+    use_ssh_config: bool,
+    as_json: bool,
+) -> tuple[str, bool]:
+    """What works on the way to hosts and on them; changes nothing there.
+
+    Returns:
+        The findings (as JSON one object for one host, a list for several), and whether nothing failed.
 
     Raises:
         UsageError: The place to connect to cannot be read.
     """
-    from specttui.session.choose import session_options
     from specttui.session.console import ConsolePrompter
     from specttui.session.doctor import examine
 
-    options = session_options(host, settings, server_port=server_port, use_ssh_config=use_ssh_config)
-    found = asyncio.run(examine(options, ConsolePrompter()))
-    return _as_json(found.as_data()) if as_json else found.as_text(), found.healthy
+    found = [
+        asyncio.run(examine(options, ConsolePrompter()))
+        for options in _options(hosts, settings, server_port=server_port, use_ssh_config=use_ssh_config)
+    ]
+    text = (
+        _as_json(_one_or_all([each.as_data() for each in found]))
+        if as_json
+        else _each(found, lambda each: each.as_text())
+    )
+    return text, all(each.healthy for each in found)
+
+
+def _options(
+    hosts: Sequence[str], settings: Settings, *, server_port: int | None, use_ssh_config: bool
+) -> tuple[SessionOptions, ...]:
+    from specttui.session.choose import options_of_all
+
+    return options_of_all(hosts, settings, server_port=server_port, use_ssh_config=use_ssh_config)
+
+
+def _each(found: Sequence[Found], as_text: Callable[[Found], str]) -> str:
+    return "\n\n".join(as_text(each) for each in found)
+
+
+def _one_or_all(found: list[Any]) -> Any:  # noqa: ANN401 - anything JSON can hold
+    return found[0] if len(found) == 1 else found
+
+
+def _on(name: str, text: str, chosen: Sequence[SessionOptions]) -> str:
+    return f"{name}: {text}" if len(chosen) > 1 else text
 
 
 def export_session(session: str, format: Format) -> str:  # noqa: A002 - the word users know

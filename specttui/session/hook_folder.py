@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specttui.events import Launch
+from specttui.host.leftovers import clear_away
+from specttui.host.path_lock import PathLock
 from specttui.host.remote import Remote
 from specttui.launch.edits import Edit, SetEnv, UnsetEnv
+from specttui.session.heartbeats import Heartbeats
 
 _VARIABLE = "PYTHONPATH"
 _CACHE_FOLDER = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}/specttui"'
@@ -24,16 +27,18 @@ async def cache_folder(remote: Remote) -> str:
 
 
 class HookFolder:
-    """One session's folder for the import hook.
+    """One session's folder for the import hook, locked as long as the session lives.
 
     Args:
         remote: The host.
         session_id: Names the folder.
+        beats: Keeps its lock.
     """
 
-    def __init__(self, remote: Remote, session_id: str) -> None:
+    def __init__(self, remote: Remote, session_id: str, beats: Heartbeats | None = None) -> None:
         self._remote = remote
         self._session_id = session_id
+        self._beats = beats or Heartbeats()
         self.path = ""
 
     @property
@@ -55,13 +60,29 @@ class HookFolder:
             await self._remote.run(
                 ["sh", "-c", _WRITE, "sh", path, name], stdin=text.encode("ascii"), check=True
             )
-        self.path = path
+        await self.adopt(path)
         return path
 
+    async def adopt(self, path: str, *, take_over: bool = False) -> None:
+        """Go on with a folder that is there: its lock is ours, the next server runs with it.
+
+        Raises:
+            LockedError: The session whose folder it is shows signs of life, and `take_over` is False.
+        """
+        lock = PathLock(self._remote, path, self._session_id)
+        await lock.heartbeat(take_over=take_over)
+        self._beats.hold(lock)
+        self.path = path
+
     async def remove(self) -> None:
-        """Take the folder away; a server that runs with it has loaded it long since."""
+        """Take the folder away; a server that runs with it has loaded it long since.
+
+        Raises:
+            LockedError: Another session has taken it over.
+        """
         if self.path:
-            await self._remote.run(["rm", "-rf", "--", self.path], check=True)
+            await clear_away(self._remote, self.path, self._session_id, of_session=self._session_id)
+            self._beats.let_go(self.path)
             self.path = ""
 
     def edits(self, launch: Launch) -> tuple[Edit, ...]:

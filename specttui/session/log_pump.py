@@ -11,6 +11,7 @@ from functools import cache
 
 from specttui.errors import ConnectionLostError, RemoteCommandError, SpecttuiError
 from specttui.events import Alert, Event, LogNotice, LogSource, Severity
+from specttui.host.hidden_log import HiddenLog
 from specttui.host.managers.own_log import OwnLog
 from specttui.host.remote import Remote
 from specttui.host.tail import Chunk, FromEnd, Notice, Position, TailItem, TailStart, follow
@@ -39,11 +40,15 @@ class LogPump:
         remote: The host; its `run` and `stream` raise ConnectionLostError while it is away.
         emitter: Takes the events.
         on_event: Called with each event after it was emitted; for what commands wait for.
-        own: Follows the profile's own log command instead of the log that was found.
+        own: Follows the profile's own log command instead of the log that was found, or that one through sudo.
     """
 
     def __init__(
-        self, remote: Remote, emitter: Emitter, on_event: Callable[[Event], None], own: OwnLog | None = None
+        self,
+        remote: Remote,
+        emitter: Emitter,
+        on_event: Callable[[Event], None],
+        own: OwnLog | HiddenLog | None = None,
     ) -> None:
         self._follow = own or follow
         self._remote = remote

@@ -49,3 +49,8 @@ class SessionOptions:
     roll_back: bool = False
     ready_limits: ReadyLimits = DEFAULT_READY_LIMITS
     stop_limits: StopLimits = DEFAULT_STOP_LIMITS
+
+    @property
+    def shown_name(self) -> str:
+        """The host as people call it."""
+        return self.name or str(self.target)

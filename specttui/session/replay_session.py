@@ -9,11 +9,12 @@ from typing import NoReturn
 from specttui.errors import UsageError
 from specttui.events import Clock, Launch
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.session.api import DraftConfigView, PatchPreview, ProbeWay
+from specttui.session.api import DraftConfigView, Leftover, PatchPreview, ProbeWay
 from specttui.session.export import write_report
 from specttui.session.replay import Replay, Rewound
 from specttui.state.build import SnapshotBuilder
-from specttui.state.session_state import SessionState
+from specttui.state.node_states import NodeStates
+from specttui.state.node_view import snapshot_of
 from specttui.state.snapshot import Series, Snapshot
 
 
@@ -28,21 +29,22 @@ class ReplaySession:
     can_roll_back = False
     patched = False
     changes_on_host: tuple[str, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
     launch: Launch | None = None
 
     def __init__(self, replay: Replay) -> None:
         self.replay = replay
-        self.state = SessionState()
+        self.states = NodeStates()
         self._builder = SnapshotBuilder()
 
     async def start(self) -> None:
         """Play until the end of the recording or until `close`."""
         async for item in self.replay:
             if isinstance(item, Rewound):
-                self.state = SessionState()
+                self.states = NodeStates()
                 self._builder = SnapshotBuilder()
             else:
-                self.state.apply(item)
+                self.states.apply(item)
 
     async def close(self) -> None:
         """Stop playing."""
@@ -50,11 +52,12 @@ class ReplaySession:
 
     def snapshot(self) -> Snapshot:
         """The state at the moment played."""
-        return self._builder.build(self.state, max(self.replay.position_s, self.state.offset_s))
+        now_s = max(self.replay.position_s, self.states.offset_s)
+        return snapshot_of(self._builder, self.states, now_s)
 
     def history(self, metric: str) -> Series:
         """A metric from the recording's start to the moment played."""
-        return self.state.history[metric].series()
+        return self.states.head.history[metric].series()
 
     async def export(self, path: Path | None = None) -> Path:
         """Write the whole recording's report, whatever moment is played."""
@@ -77,9 +80,27 @@ class ReplaySession:
         del clock, way
         _refuse()
 
-    async def restore(self) -> None:
+    def preview_restore(self) -> tuple[str, ...]:
         """Refused: a replay has no host."""
         _refuse()
+
+    async def restore(self, *, take_over: bool = False) -> None:
+        """Refused: a replay has no host."""
+        del take_over
+        _refuse()
+
+    async def restore_leftovers(self, *, take_over: bool = False) -> None:
+        """Refused: a replay has no host."""
+        del take_over
+        _refuse()
+
+    async def adopt_leftovers(self, *, take_over: bool = False) -> None:
+        """Refused: a replay has no host."""
+        del take_over
+        _refuse()
+
+    def ignore_leftovers(self) -> None:
+        """There are none."""
 
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
         """Refused: a replay has no host."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from specttui.errors import LaunchError
 from specttui.events import Launch, Manager
+from specttui.host.found import Problem
 from specttui.host.managers.choose import Ways
 from specttui.host.remote import Remote
 from specttui.launch import Communication, communication, draft_memory_hint, env_paths, relevant_env
 from specttui.launch.edits import LaunchDiff
 from specttui.session.launches import Launches
 
+_OR_COMMANDS = "Or give the host's profile its own stop and start commands (docs/restarting.md)."
 _HUNG = "Still hung last time: "
 _UNREADABLE = 'for file; do [ -r "$file" ] || printf "%s\\0" "$file"; done'
 
@@ -33,12 +36,20 @@ class RestartAdvice:
         remote: The host.
         launches: Knows what ran well.
         ways: Knows how each manager's servers are restarted.
+        obstacles: What keeps the server that was met last from being restarted.
     """
 
-    def __init__(self, remote: Remote, launches: Launches, ways: Ways) -> None:
+    def __init__(
+        self,
+        remote: Remote,
+        launches: Launches,
+        ways: Ways,
+        obstacles: Callable[[], Sequence[Problem]] = tuple,
+    ) -> None:
         self._remote = remote
         self._launches = launches
         self._ways = ways
+        self._obstacles = obstacles
         self._hung: list[_Hung] = []
         self._draft_did_not_fit = False
 
@@ -49,11 +60,12 @@ class RestartAdvice:
             diff: The diff.
             manager: Who manages the server.
         """
-        refusal = self._ways.refusal(manager)
+        managed = self._ways.refusal(manager)
+        refusals = [str(problem) for problem in self._standing()] + ([managed] if managed else [])
         warnings = [*self._hung_words(diff.after), *self._draft_words(diff.after), *diff.warnings]
         return replace(
             diff,
-            errors=(*diff.errors, refusal) if refusal else diff.errors,
+            errors=(*diff.errors, *refusals),
             warnings=tuple(warnings),
             notes=(*diff.notes, *self._ways.words(manager)),
         )
@@ -66,8 +78,10 @@ class RestartAdvice:
             retry_hung: Start a combination all the same that hung before: the user was told.
 
         Raises:
-            LaunchError: A value is bad, a file is not on the host, or the combination hung last time.
+            LaunchError: The server cannot be restarted, a value is bad, a file is not on the host, or the
+                combination hung last time.
         """
+        self.check_known()
         if diff.errors:
             raise LaunchError(
                 "These settings would not work",
@@ -82,6 +96,23 @@ class RestartAdvice:
                 cause=hung[0],
                 remedy="Change its NCCL settings, or start it from the restart dialog (r) all the same.",
             )
+
+    def check_known(self) -> None:
+        """Refuse any restart of a server of which not all is known that a start needs.
+
+        Raises:
+            LaunchError: It is such a server, and the profile has no command of its own to start it.
+        """
+        standing = self._standing()
+        if standing:
+            raise LaunchError(
+                "This server cannot be restarted from here",
+                cause="\n".join(problem.text for problem in standing),
+                remedy=f"{standing[0].remedy} {_OR_COMMANDS}",
+            )
+
+    def _standing(self) -> Sequence[Problem]:
+        return () if self._ways.starts_by_command else self._obstacles()
 
     async def _check_files(self, diff: LaunchDiff) -> None:
         """Files that NCCL is to read must be there; a server that lacks one dies or ignores it."""

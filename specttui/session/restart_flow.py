@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
-from specttui.errors import ServerStartError, SpecttuiError, UsageError
-from specttui.events import Alert, Launch, Severity
+from specttui.errors import LaunchError, ServerStartError, SpecttuiError, UsageError
+from specttui.events import Alert, Severity
 from specttui.launch.edits import Edit, LaunchDiff
 from specttui.session.commands import CommandRunner
 from specttui.session.emitter import Emitter
-from specttui.session.launches import Launches
-from specttui.session.restart_advice import RestartAdvice
-from specttui.session.restarts import Restarter
-from specttui.session.server_watch import ServerWatch
-from specttui.session.startup_memory import StartupMemory
+from specttui.session.node import Node
+from specttui.session.node_diffs import refusal_of, with_other_nodes
+from specttui.session.node_restart import NodeRestart, restart_together
+from specttui.session.together import on_each
 
 _BACK = ("back to the last good configuration",)
 
 
 class RestartFlow:
-    """Carries out the session's restart commands.
+    """Carries out the session's restart commands, on all nodes of the server as one.
 
     Args:
         commands: Frames them.
-        emitter: Takes the events.
-        launches: Knows what ran.
-        restarter: Stops and starts.
-        watch: Told of servers that serve.
-        memory: Keeps how long starts take.
-        advice: Speaks for and against restarts.
-        ours: What the probe needs in the next launch.
-        unpatch: Brings the original worker file back, when our own probe kept a server from starting.
+        emitter: Takes the session's events.
+        nodes: The hosts, the one that answers clients first; the session may put them into another order.
+        unpatch: Brings the original worker files back, when our own probe kept a server from starting.
         roll_back: Start the last good launch by itself when another one does not come up.
     """
 
@@ -38,53 +33,49 @@ class RestartFlow:
         self,
         commands: CommandRunner,
         emitter: Emitter,
-        launches: Launches,
-        restarter: Restarter,
-        watch: ServerWatch,
-        memory: StartupMemory,
-        advice: RestartAdvice,
+        nodes: list[Node],
         *,
-        ours: Callable[[], tuple[Edit, ...]],
         unpatch: Callable[[], Awaitable[None]],
         roll_back: bool = False,
     ) -> None:
         self._commands = commands
         self._emitter = emitter
-        self._launches = launches
-        self._restarter = restarter
-        self._watch = watch
-        self._memory = memory
-        self._advice = advice
-        self._ours = ours
+        self._nodes = nodes
         self._unpatch = unpatch
         self._roll_back = roll_back
 
+    @property
+    def _head(self) -> Node:
+        return self._nodes[0]
+
     def preview(self, edits: Sequence[Edit]) -> LaunchDiff:
         """What a restart with these edits would run, and what speaks against it."""
-        return self._advice.of(self._launches.edited(edits, self._ours()), self._restarter.manager)
+        diffs = [node.advice.of(node.edited(edits), node.restarter.manager) for node in self._nodes]
+        diff = with_other_nodes(diffs, [node.name for node in self._nodes])
+        refusal = refusal_of(self._head.emitter.state.server, len(self._nodes), edits)
+        return replace(diff, errors=(*diff.errors, refusal)) if refusal else diff
 
     async def restart(self, edits: Sequence[Edit], *, retry_hung: bool = False) -> None:
         """Stop the server, start it with the edits, wait until it serves; see `SessionApi.restart`."""
-        ours = self._ours()
-        diff = self._launches.edited(edits, ours)
+        diff = self._head.edited(edits)
         await self._commands.run(
             "restart",
             "; ".join(diff.changes) or "the same command again",
-            lambda: self._checked(diff, self._launches.result_of(edits, ours), retry_hung=retry_hung),
+            lambda: self._checked(diff, edits, retry_hung=retry_hung),
             done=lambda _: diff.label,
         )
 
     async def last_good(self) -> None:
         """Start the last launch whose server became ready; see `SessionApi.restart_last_good`."""
-        launch = self._launches.last_good
-        if launch is None:
+        if any(node.launches.last_good is None for node in self._nodes):
             raise ServerStartError(
                 "No launch is known that worked", remedy="Start the server by hand, then look again (f5)."
             )
-        label = self._launches.label_of(launch)
-        await self._commands.run(
-            "roll back", f"restart as {label}", lambda: self._bring_up(launch, label, _BACK)
-        )
+        for node in self._nodes:
+            node.advice.check_known()
+        restarts = self._last_good_ones()
+        label = restarts[0].label
+        await self._commands.run("roll back", f"restart as {label}", lambda: self._bring_up(restarts))
 
     def extend(self, seconds: float) -> None:
         """Wait so much longer for the start in progress.
@@ -94,49 +85,59 @@ class RestartFlow:
         """
         if seconds <= 0:
             raise UsageError("The time to wait longer must be positive", cause=f"got {seconds:g} s")
-        if not self._restarter.extend(seconds):
+        if not any([node.restarter.extend(seconds) for node in self._nodes]):  # noqa: C419 - every one of them
             raise UsageError(
                 "No server is being started", remedy="There is nothing to wait longer for; restart with r."
             )
         text = f"Waiting up to {seconds / 60:g} min more for the server to start"
         self._emitter.emit(Alert(severity=Severity.INFO, message=text))
 
-    async def _checked(self, diff: LaunchDiff, launch: Launch, *, retry_hung: bool) -> None:
-        await self._advice.check(diff, retry_hung=retry_hung)
+    async def _checked(self, diff: LaunchDiff, edits: Sequence[Edit], *, retry_hung: bool) -> None:
+        refusal = refusal_of(self._head.emitter.state.server, len(self._nodes), edits)
+        if refusal:
+            raise LaunchError("This restart would break the server", cause=refusal)
+        await on_each(self._nodes, lambda node: node.advice.check(node.edited(edits), retry_hung=retry_hung))
+        restarts = [
+            NodeRestart(node, node.launches.result_of(edits, node.ours()), diff.label, diff.changes)
+            for node in self._nodes
+        ]
         try:
-            await self._bring_up(launch, diff.label, diff.changes)
+            await self._bring_up(restarts)
         except ServerStartError as error:
             if not self._roll_back:
                 raise
             raise await self._back_after(error) from error
 
-    async def _bring_up(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
+    async def _bring_up(self, restarts: Sequence[NodeRestart]) -> None:
         try:
-            await self._restarter.restart(launch, label)
-        except ServerStartError:
-            failure = self._emitter.state.failure
-            self._advice.failed(launch, failure.category if failure is not None else "")
-            raise
+            await restart_together(restarts)
         finally:
-            self._memory.save(self._restarter.earlier_starts)
-        await self._watch.serves(launch, label, changes)
+            for node in self._nodes:
+                node.remember_starts()
+
+    def _last_good_ones(self) -> list[NodeRestart]:
+        return [
+            NodeRestart(node, launch, node.launches.label_of(launch), _BACK)
+            for node in self._nodes
+            if (launch := node.launches.last_good) is not None
+        ]
 
     async def _back_after(self, error: ServerStartError) -> ServerStartError:
         """Start the last good launch, once, and make the error that tells both stories."""
-        launch = self._launches.last_good
-        failure = self._emitter.state.failure
+        failure = self._head.emitter.state.failure
         in_probe = failure is not None and failure.in_probe
-        if launch is None or not (self._launches.can_roll_back or in_probe):
+        restarts = self._last_good_ones()
+        if len(restarts) < len(self._nodes) or not (self._head.launches.can_roll_back or in_probe):
             return error
         if in_probe and (kept := await self._unpatched()) is not None:
             return ServerStartError(
                 error.title, cause=f"{error.cause}\n{kept}", remedy="Restore it by hand (x), then press u."
             )
-        label = self._launches.label_of(launch)
+        label = restarts[0].label
         text = f"{error.title}: starting the last good configuration ({label}) again"
         self._emitter.emit(Alert(severity=Severity.WARNING, message=text, remedy=error.remedy))
         try:
-            await self._bring_up(launch, label, _BACK)
+            await self._bring_up(restarts)
         except SpecttuiError as second:
             return ServerStartError(
                 f"{error.title}; the last good configuration did not come up either",
@@ -147,7 +148,7 @@ class RestartFlow:
         return ServerStartError(error.title, cause=error.cause, remedy=f"{serves} {error.remedy}".strip())
 
     async def _unpatched(self) -> str | None:
-        """Bring the original worker file back; what kept it from being done, or None."""
+        """Bring the original worker files back; what kept it from being done, or None."""
         try:
             await self._unpatch()
         except SpecttuiError as error:

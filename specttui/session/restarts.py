@@ -21,6 +21,7 @@ from specttui.events import (
     RunEnded,
     ServerExited,
     ServerFailed,
+    ServerProgress,
     ServerReady,
     ServerStopping,
     Severity,
@@ -32,6 +33,8 @@ from specttui.host.server import Restart, ServerControl
 from specttui.host.start import Started
 from specttui.host.stop import OnStop, Stoppable
 from specttui.launch import spec_settings
+from specttui.launch.nodes import node_place
+from specttui.session.convoy import Convoy
 from specttui.session.diagnosing import diagnose_start
 from specttui.session.emitter import Emitter
 from specttui.session.launches import Launches
@@ -49,8 +52,13 @@ class _Start:
     restart: Restart
     readiness: Readiness
     progress: StartupProgress
+    convoy: Convoy
     failures: list[FailureSeen] = field(default_factory=list)
     failed_s: float | None = None
+
+    def tell_silence(self, silent: ServerProgress) -> None:
+        """Nothing was said for a while: say so where the start is."""
+        self.progress.tell(silent.detail)
 
 
 class Restarter:
@@ -109,7 +117,7 @@ class Restarter:
             return
         now_s = self._emitter.offset_s
         if isinstance(event, LogEvent) and not isinstance(event, LogNotice):
-            start.readiness.saw_progress()
+            start.convoy.saw_progress()
         if isinstance(event, LogLines) and event.lines:
             start.readiness.last_line = event.lines[-1]
         if isinstance(event, StartupStep):
@@ -120,26 +128,30 @@ class Restarter:
             start.failures.append(event)
             start.failed_s = start.failed_s or now_s
 
-    async def restart(self, launch: Launch, label: str) -> ServerReady:
+    async def restart(self, launch: Launch, label: str, convoy: Convoy | None = None) -> ServerReady:
         """Stop what runs, start this launch, wait until it is ready.
 
         Args:
             launch: The full launch, secrets included.
             label: Its short name.
+            convoy: The nodes of the server that restart with it; it alone by default.
 
         Raises:
             ServerManagedError: A service manager owns the running server; nothing was done.
             ServerStartError: The new server did not come up; ServerFailed says why.
         """
         self.busy = True
+        convoy = convoy or Convoy()
         try:
             endpoint = endpoint_of(launch, self._launches.config)
             restart = self._control.restart(
                 self.manager, launch, port=endpoint.port, label=label, base=self._launches.original
             )
             await restart.prepare()
+            await convoy.together()
             await self._stop_running(restart)
-            ready = await self._bring_up(restart, launch, endpoint)
+            await convoy.together()
+            ready = await self._bring_up(restart, launch, endpoint, convoy)
         finally:
             self.busy = False
         self._launches.serves(launch)
@@ -153,10 +165,14 @@ class Restarter:
         self._start.readiness.extend(seconds)
         return True
 
-    async def _bring_up(self, restart: Restart, launch: Launch, endpoint: Endpoint) -> ServerReady:
-        beginning = asyncio.create_task(self._begin(restart, launch))
+    async def _bring_up(
+        self, restart: Restart, launch: Launch, endpoint: Endpoint, convoy: Convoy
+    ) -> ServerReady:
+        beginning = asyncio.create_task(self._begin(restart, launch, convoy))
+        is_head = node_place(launch, self._launches.config).rank == 0
         try:
-            return await self._follow(await asyncio.shield(beginning), endpoint)
+            started = await asyncio.shield(beginning)
+            return await (self._follow(started, endpoint) if is_head else self._follow_worker(started))
         except StartFailedError as error:
             raise await self._failed(beginning.result(), error) from error
         except ServerStartError as error:
@@ -190,23 +206,30 @@ class Restarter:
         if run is not None:
             self._emitter.emit(RunEnded(run_id=run.run_id, reason=reason))
 
-    async def _begin(self, restart: Restart, launch: Launch) -> Started:
+    async def _begin(self, restart: Restart, launch: Launch, convoy: Convoy) -> Started:
         self._launches.started(launch)
         started = await restart.start(self._pump.source, self._emitter.emit)
         self.running = started
-        self._start = _Start(restart, Readiness(), self._progress_of(launch))
+        self._start = _Start(restart, Readiness(), self._progress_of(launch), convoy)
+        convoy.joined(self._start.readiness)
         await self._pump.begin(*started.log)
         return started
 
     async def _follow(self, started: Started, endpoint: Endpoint) -> ServerReady:
         start = self._current()
         ready = await self._or_failure(
-            self._control.wait_ready(
-                started, endpoint, start.readiness, lambda silent: start.progress.tell(silent.detail)
-            )
+            self._control.wait_ready(started, endpoint, start.readiness, start.tell_silence)
         )
+        start.convoy.head_is_ready.set()
         self.learn(start.progress.learnt)
         return ready
+
+    async def _follow_worker(self, started: Started) -> ServerReady:
+        """A node that answers no clients is ready when the one that does is."""
+        start = self._current()
+        return await self._or_failure(
+            self._control.wait_alive(started, start.readiness, start.tell_silence, start.convoy.head_is_ready)
+        )
 
     async def _or_failure(self, waiting: Coroutine[Any, Any, ServerReady]) -> ServerReady:
         """Wait for readiness, but not on and on after the log told of the server's death."""

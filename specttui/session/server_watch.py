@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from specttui.events import (
     Alert,
     Event,
@@ -23,15 +21,16 @@ from specttui.events import (
     Worker,
     WorkerFileChecked,
 )
-from specttui.host.discovery import discover
 from specttui.host.found import FoundServer, Problem
 from specttui.host.remote import Remote
+from specttui.host.sudo import Sudo
 from specttui.host.tail import FromEnd
 from specttui.launch import expected_effective, redact, server_port, spec_settings
-from specttui.probe.inspection import inspect
+from specttui.launch.nodes import NodePlace, node_place
 from specttui.session.device_timers import DeviceTimers
 from specttui.session.diagnosing import diagnosis_of
 from specttui.session.emitter import Emitter
+from specttui.session.finder import Finder
 from specttui.session.launches import Launches
 from specttui.session.log_pump import LogPump
 from specttui.session.options import SessionOptions
@@ -56,6 +55,10 @@ class ServerWatch:
         restarter: Starts and stops; told what runs.
         launches: Told of the launches.
         options: Which server and which log, where the user said so.
+        sudo: For servers of other users.
+
+    Attributes:
+        obstacles: What keeps the server that was met last from being restarted.
     """
 
     def __init__(
@@ -66,15 +69,15 @@ class ServerWatch:
         restarter: Restarter,
         launches: Launches,
         options: SessionOptions,
+        sudo: Sudo | None = None,
     ) -> None:
-        self._remote = remote
+        self._finder = Finder(remote, options, sudo)
         self._emitter = emitter
         self._pump = pump
         self._restarter = restarter
         self._launches = launches
-        self._options = options
-        self._inspect = partial(inspect, targets=options.targets)
         self._found: FoundServer | None = None
+        self.obstacles: tuple[Problem, ...] = ()
         self._starting: StartupProgress | None = None
         self._worker = Worker()
         self._patched_found: set[str] = set()
@@ -92,6 +95,12 @@ class ServerWatch:
     def worker_class(self) -> str:
         """The worker's class, "" when unknown."""
         return self._worker.class_name
+
+    @property
+    def place(self) -> NodePlace:
+        """Which node of its server runs here; that of a server of its own while none is known."""
+        launch = self._launches.current
+        return node_place(launch, self._launches.config) if launch is not None else NodePlace()
 
     @property
     def patched(self) -> bool:
@@ -119,25 +128,25 @@ class ServerWatch:
             if event.phase == "ready":
                 self._is_ready()
 
-    async def look(self) -> Problem | None:
+    async def look(self, *, ask: bool = False) -> Problem | None:
         """Look for the server and follow it; the problem that stands in the way, or None.
+
+        Args:
+            ask: Ask for sudo's password where another user's server cannot be read without it.
 
         Raises:
             RemoteCommandError: The host cannot be looked at.
         """
-        discovery = await discover(
-            self._remote,
-            port=self._options.server_port,
-            log_path=self._options.log_path,
-            inspect_source=self._inspect,
-        )
+        discovery = await self._finder.wanted(ask=ask)
         if not discovery.servers:
             return discovery.problems[0] if discovery.problems else Problem("No SGLang server was found.")
         found = discovery.servers[0]
-        known = self._found is not None and self._found.pid == found.pid
-        if known:
-            await self._go_on(found)
+        known = self._found if self._found is not None and self._found.pid == found.pid else None
+        if known is not None and (found.obstacles == known.obstacles or known.restartable):
+            await self._go_on(found if found.restartable or not known.restartable else known)
             return None
+        if known is not None:
+            self._launches.original = None  # what was known of it until now was not the whole launch
         self._adopt(found)
         for problem in discovery.problems:
             self._warn(problem.text, problem.remedy)
@@ -146,15 +155,14 @@ class ServerWatch:
 
     async def serves(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
         """A restart brought a server up: look at it, and let its run begin."""
-        discovery = await discover(
-            self._remote,
-            port=server_port(launch, self._launches.config),
-            log_path=self._log_file(),
-            inspect_source=self._inspect,
-        )
+        port = server_port(launch, self._launches.config)
+        discovery = await self._finder.started(port, self._log_file())
         self._found = None
         if discovery.servers:
             self._adopt(discovery.servers[0])
+        if self.obstacles:
+            self._launches.serves(launch)  # all of it is known, whatever can be read of it
+        self.obstacles = ()
         self._begin_run(launch, label, changes)
 
     def _log_file(self) -> str | None:
@@ -164,6 +172,7 @@ class ServerWatch:
 
     def _adopt(self, found: FoundServer) -> None:
         self._found = found
+        self.obstacles = found.obstacles
         self._restarter.running = found
         config = dict(found.config) if found.config is not None else None
         self._launches.found(found.launch, config, found.info.sglang_version)
@@ -190,7 +199,7 @@ class ServerWatch:
 
     async def _follow(self, found: FoundServer) -> None:
         """Follow a server that we did not start: its log from near the end, and its run."""
-        if found.serving:
+        if found.serving or self._answers_nobody:
             self._starting = None
             self._begin_run(found.launch, self._launches.label_of(found.launch), ())
         else:
@@ -228,7 +237,14 @@ class ServerWatch:
         self._emitter.emit(ServerReady(pid=self._found.pid))
         self._begin_run(self._found.launch, self._launches.label_of(self._found.launch), ())
 
+    @property
+    def _answers_nobody(self) -> bool:
+        """True for a node of a larger server that is not its first: runs are the first one's."""
+        return self.place.rank > 0
+
     def _begin_run(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
+        if self._answers_nobody:
+            return
         self._runs += 1
         config = self._launches.config
         info = self._found.info if self._found is not None else None

@@ -1,4 +1,4 @@
-"""A live session: the commands of the user, carried out on the host and told as events."""
+"""A live session: the commands of the user, carried out on its hosts and told as events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from specttui.errors import (
     ServerNotFoundError,
     SpecttuiError,
-    WorkerFileError,
 )
 from specttui.events import (
     Clock,
@@ -20,8 +19,11 @@ from specttui.launch.edits import Edit, LaunchDiff
 from specttui.session.api import DraftConfigView, PatchPreview, ProbeWay
 from specttui.session.core import SessionCore
 from specttui.session.export import write_report
+from specttui.session.leftovers import in_words
 from specttui.session.load import LoadPlan, run_load
+from specttui.session.node_previews import refuse_patched, with_other_previews
 from specttui.session.probe_cost import measure_probe_cost
+from specttui.session.together import in_turn, on_all_or_none, on_each
 
 #: How the probe's cost is measured: about a minute and a half in all.
 COST_PAIRS = 4
@@ -34,42 +36,93 @@ _WAYS: dict[ProbeWay, str] = {
 
 
 class Session(SessionCore):
-    """The commands of `SessionApi` on a real host; each goes through the command runner."""
+    """The commands of `SessionApi` on real hosts; each goes through the command runner.
+
+    Of a server that spans several hosts, every one is changed or none.
+    """
 
     async def back_up(self) -> str:
-        """Copy the worker file beside itself and into the session folder."""
-        path = self._worker_path()
-        backup = await self._commands.run(
+        """Copy the worker file beside itself and into the session folder; of several hosts, on each."""
+        path = self.head.worker_path()
+        backups = await self._commands.run(
             "back up",
             f"copy {path}",
-            lambda: self._keeper.back_up(path),
-            done=lambda made: f"{made.remote_path} and {made.local_path}",
+            lambda: in_turn(self.nodes, lambda node: node.keeper.back_up(node.worker_path())),
+            done=lambda made: f"{made[0].remote_path} and {made[0].local_path}",
         )
-        return backup.remote_path
+        return backups[0].remote_path
 
     async def preview_patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> PatchPreview:
-        """Say what patching would do."""
-        return await self._keeper.preview(self._worker_path(), self._watch.worker_class, clock, way)
+        """Say what patching would do; of several hosts, on the one that answers clients."""
+        previews = await self._previews(clock, way)
+        return with_other_previews(previews, [node.name for node in self.nodes])
+
+    async def _previews(self, clock: Clock, way: ProbeWay | None) -> list[PatchPreview]:
+        return await on_each(
+            self.nodes,
+            lambda node: node.keeper.preview(node.worker_path(), node.watch.worker_class, clock, way),
+        )
 
     async def patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> None:
         """Put the block into the worker file; takes effect at the next start."""
-        path, worker = self._worker_path(), self._watch.worker_class
+        path = self.head.worker_path()
         await self._commands.run(
             "patch",
             f"append the probe to {path}, clock {clock.value}",
-            lambda: self._keeper.patch(path, worker, clock, way),
-            done=lambda taken: _WAYS[taken],
+            lambda: self._patch(clock, way),
+            done=lambda taken: _WAYS[taken[0]],
         )
 
-    async def restore(self) -> None:
-        """Bring the original of everything back that we changed on the host, or found changed."""
-        plan = self._changes.plan(self._worker_path)
+    async def _patch(self, clock: Clock, way: ProbeWay | None) -> list[ProbeWay]:
+        if len(self.nodes) > 1:
+            refuse_patched(await self._previews(clock, way), [node.name for node in self.nodes])
+        return await on_all_or_none(
+            self.nodes,
+            lambda node: node.keeper.patch(node.worker_path(), node.watch.worker_class, clock, way),
+            lambda node: node.changes.unpatch(),
+        )
+
+    def preview_restore(self) -> tuple[str, ...]:
+        """What restoring would bring back or take away."""
+        plans = {node.name: node.changes.plan(node.worker_path) for node in self.nodes}
+        several = len(plans) > 1
+        return tuple(
+            f"{path} on {name}" if several else path for name, paths in plans.items() for path in paths
+        )
+
+    async def restore(self, *, take_over: bool = False) -> None:
+        """Bring the original of everything back that we changed on the hosts, or found changed."""
         await self._commands.run(
             "restore",
-            f"bring the original of {', '.join(plan)} back",
-            lambda: self._changes.restore(self._worker_path),
+            f"bring the original of {', '.join(self.preview_restore())} back",
+            lambda: in_turn(
+                self.nodes, lambda node: node.changes.restore(node.worker_path, take_over=take_over)
+            ),
             done=lambda _: "byte for byte the original; the running server keeps the probe until it restarts",
         )
+
+    async def restore_leftovers(self, *, take_over: bool = False) -> None:
+        """Bring originals back and clear away all that dead sessions left."""
+        await self._commands.run(
+            "restore leftovers",
+            f"bring back or clear away {in_words(self.leftovers)}",
+            lambda: in_turn(self.nodes, lambda node: node.changes.restore_leftovers(take_over=take_over)),
+            done=lambda _: "originals are back byte for byte",
+        )
+
+    async def adopt_leftovers(self, *, take_over: bool = False) -> None:
+        """Take what dead sessions left over as our own."""
+        await self._commands.run(
+            "adopt leftovers",
+            f"take over {in_words(self.leftovers)}",
+            lambda: in_turn(self.nodes, lambda node: node.changes.adopt(take_over=take_over)),
+            done=lambda _: "ours now; restoring brings the originals back",
+        )
+
+    def ignore_leftovers(self) -> None:
+        """Touch nothing of what was left, and ask no more about it in this session."""
+        for node in self.nodes:
+            node.changes.ignore()
 
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
         """What a restart with these edits would run."""
@@ -89,15 +142,17 @@ class Session(SessionCore):
 
     async def view_draft_config(self) -> DraftConfigView:
         """Read the draft model's config.json."""
-        return await self._draft.view()
+        return await self.head.draft.view()
 
     async def edit_draft_config(self, text: str) -> None:
         """Write the draft model's config.json; takes effect at the next start."""
         await self._commands.run(
             "edit draft config",
             "back up and rewrite the draft model's config.json",
-            lambda: self._draft.edit(text),
-            done=lambda changed: f"{changed}; takes effect at the next restart (r)",
+            lambda: on_all_or_none(
+                self.nodes, lambda node: node.draft.edit(text), lambda node: node.draft.restore()
+            ),
+            done=lambda changed: f"{changed[0]}; takes effect at the next restart (r)",
         )
 
     async def restore_draft_config(self) -> None:
@@ -105,13 +160,16 @@ class Session(SessionCore):
         await self._commands.run(
             "restore draft config",
             "bring the original of the draft model's config.json back",
-            self._draft.restore,
-            done=lambda paths: ", ".join(paths) or "it holds its original",
+            lambda: in_turn(self.nodes, lambda node: node.draft.restore()),
+            done=lambda paths: ", ".join(paths[0]) or "it holds its original",
         )
 
     async def set_clock(self, clock: Clock) -> None:
         """Switch the running probe to another clock, or off."""
-        await self._commands.run("clock", f"probe clock {clock.value}", lambda: self._keeper.set_clock(clock))
+        await self._commands.run("clock", f"probe clock {clock.value}", lambda: self._set_clock(clock))
+
+    async def _set_clock(self, clock: Clock) -> None:
+        await on_each(self.nodes, lambda node: node.keeper.set_clock(clock))
 
     async def measure_probe_cost(self) -> None:
         """Switch the probe off and on in turn, and compare cycle times."""
@@ -133,12 +191,12 @@ class Session(SessionCore):
         cost = await measure_probe_cost(
             self.state,
             lambda: self.emitter.offset_s,
-            self._keeper.set_clock,
+            self._set_clock,
             clock=clock or Clock.EVENTS,
             pairs=COST_PAIRS,
             stretch_s=COST_STRETCH_S,
         )
-        self.emitter.emit(cost)
+        self.head.emitter.emit(cost)
         return cost
 
     async def run_load(self, concurrency: int, requests: int, max_new_tokens: int) -> None:
@@ -146,7 +204,7 @@ class Session(SessionCore):
         server, launch = self.state.server, self.launch
         if server is None or launch is None:
             raise ServerNotFoundError("No server is known to send load to", remedy="Look for one first.")
-        endpoint = endpoint_of(launch, self._launches.config)
+        endpoint = endpoint_of(launch, self.head.launches.config)
         plan = LoadPlan(
             concurrency=concurrency,
             requests=requests,
@@ -166,7 +224,7 @@ class Session(SessionCore):
         )
 
     async def _load(self, plan: LoadPlan, load_id: int) -> None:
-        result = await run_load(self._remote, plan, self.emitter.emit, load_id=load_id)
+        result = await run_load(self.head.remote, plan, self.head.emitter.emit, load_id=load_id)
         if result.finished.error and not result.requests:
             raise SpecttuiError(
                 "The load failed",
@@ -194,16 +252,6 @@ class Session(SessionCore):
     async def cancel(self) -> None:
         """Cancel the command in progress at its next safe point."""
         await self._commands.cancel()
-
-    def _worker_path(self) -> str:
-        path = self._watch.worker_path
-        if not path:
-            raise WorkerFileError(
-                "No worker file is known",
-                cause="The server decodes without speculation, or none was found.",
-                remedy="Restart with speculation first, or name the file: specttui restore HOST --file PATH",
-            )
-        return path
 
 
 def _reachable(host: str) -> str:

@@ -15,23 +15,17 @@ from specttui.host.file_records import Backup, FileContents
 from specttui.host.files import GuardedFile
 from specttui.host.remote import Remote
 from specttui.host.sudo import Sudo
-from specttui.probe.control import control_content
 from specttui.probe.import_hook import import_hook_files
 from specttui.probe.inspection import Inspection, inspect
 from specttui.probe.marker import digest
 from specttui.probe.patch import apply, refuse_unless_patchable, remove
 from specttui.probe.targets import TARGETS, Target
 from specttui.session.api import PatchPreview, ProbeWay
+from specttui.session.control_file import ControlFile
 from specttui.session.emitter import Emitter
-from specttui.session.hook_folder import HookFolder, cache_folder
+from specttui.session.heartbeats import RELEASE_S, Heartbeats
+from specttui.session.hook_folder import HookFolder
 from specttui.session.patch_words import diff_lines, module_of, replaceable, warnings_of
-
-#: How often a held lock shows that its session lives; it counts as dead after two minutes.
-HEARTBEAT_S = 30.0
-#: How long leaving may take to give the locks back.
-RELEASE_S = 3.0
-
-_WRITE_WHOLE = 'mkdir -p "$(dirname "$1")" && cat >"$1.new" && chmod 644 "$1.new" && mv -f "$1.new" "$1"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +58,14 @@ class WorkerKeeper:
     ) -> None:
         self._remote = remote
         self._emitter = emitter
-        self._session_id = session_id.replace(".", "-")
+        self.session_id = session_id.replace(".", "-")
         self._local_folder = local_folder
         self._sudo = sudo
         self._targets = targets
         self._files: dict[str, GuardedFile] = {}
-        self._control_path = ""
-        self.hook = HookFolder(remote, self._session_id)
-        self._beating: asyncio.Task[None] | None = None
+        self._control = ControlFile(remote, self.session_id)
+        self.beats = Heartbeats(emitter)
+        self.hook = HookFolder(remote, self.session_id, self.beats)
         self.patched_paths: set[str] = set()
 
     async def back_up(self, path: str) -> Backup:
@@ -86,7 +80,9 @@ class WorkerKeeper:
                 f"{path} is patched, so it is no original to back up",
                 remedy="Restore it first (x); its backup is made again when it is patched.",
             )
-        backup = await self._guarded(path).back_up(read.contents)
+        guarded = self._guarded(path)
+        backup = await guarded.back_up(read.contents)
+        self.beats.hold(guarded)
         self._tell(path, read.inspection.state, read.contents.data, backup)
         return backup
 
@@ -133,8 +129,12 @@ class WorkerKeeper:
             WorkerFileError: It cannot be written; it is as it was.
         """
         read = await self._read(path)
+        if self._is_shared(path, read):
+            self.patched_paths.add(path)
+            self._tell(path, FileState.PATCHED, read.contents.data, None)
+            return "file"
         refuse_unless_patchable(read.inspection)
-        await self._set_clock_file(clock)
+        await self._control.write(clock)
         chosen = way or await self._way_for(read.contents)
         if chosen == "import_hook":
             await self.hook.write(await self._hook_files(path, read.contents.data, clock))
@@ -142,10 +142,16 @@ class WorkerKeeper:
             await self._patch_file(path, worker, clock, read)
         return chosen
 
+    def _is_shared(self, path: str, read: _Read) -> bool:
+        """True for an install that hosts share, when this session has just patched it through another one."""
+        marker = read.inspection.marker
+        return marker is not None and marker.session == self.session_id and path not in self.patched_paths
+
     async def _patch_file(self, path: str, worker: str, clock: Clock, read: _Read) -> None:
         patched = await self._patched(read.contents.data, worker, clock)
         guarded = self._guarded(path)
         backup = await guarded.back_up(read.contents)
+        self.beats.hold(guarded)
         # From here on the file may be patched, also when the connection breaks and the answer is lost.
         self.patched_paths.add(path)
         try:
@@ -155,54 +161,84 @@ class WorkerKeeper:
             raise
         self._tell(path, FileState.PATCHED, patched, backup)
         self._tell_stale(path, replaced.bytecode_left)
-        self._beat()
 
     async def _hook_files(self, path: str, source: bytes, clock: Clock) -> dict[str, str]:
         return import_hook_files(
             {module_of(path): source},
-            session_id=self._session_id,
+            session_id=self.session_id,
             utc=_now(),
             clock=clock,
-            control_path=await self._control(),
+            control_path=await self._control.path(),
             targets=self._targets,
         )
 
-    async def restore(self, path: str) -> None:
+    async def restore(self, path: str, *, take_over: bool = False, tell: bool = True) -> None:
         """Bring the original bytes back, whoever patched the file, and clear away what sessions left.
+
+        Args:
+            path: The file.
+            take_over: Also where a session that shows signs of life works on it.
+            tell: False for a file that is not the present server's.
 
         Raises:
             PatchError: The file was changed after it was patched; it was left as it is.
+            LockedError: Another session works on it.
             WorkerFileError: No original is known, or the file cannot be written.
         """
         read = await self._read(path)
         guarded = self._guarded(path)
-        if read.inspection.state is FileState.ORIGINAL:
-            original = read.contents.data
-            if (await guarded.surroundings()).leftovers:
-                await guarded.restore(original, expected_sha256=read.contents.sha256)
-        else:
-            original = remove(read.contents.data)
-            replaced = await guarded.restore(original, expected_sha256=read.contents.sha256)
+        original, sha256 = _original(read), read.contents.sha256
+        if read.inspection.state is not FileState.ORIGINAL:
+            replaced = await guarded.restore(original, expected_sha256=sha256, take_over=take_over)
             self._tell_stale(path, replaced.bytecode_left)
+        elif (await guarded.surroundings()).leftovers:
+            await guarded.restore(original, expected_sha256=sha256, take_over=take_over)
         self.patched_paths.discard(path)
-        self._tell(path, FileState.ORIGINAL, original, None)
+        self.beats.let_go(path)
+        if tell:
+            self._tell(path, FileState.ORIGINAL, original, None)
+
+    async def adopt(self, path: str, *, take_over: bool = False) -> None:
+        """Go on with what another session left for a file: its lock, its backup, its patch.
+
+        Raises:
+            PatchError: The file was changed after it was patched; nothing was touched.
+            LockedError: Another session works on it, and `take_over` is False.
+            WorkerFileError: The file, or its backup, cannot be read.
+        """
+        read = await self._read(path)
+        guarded = self._guarded(path)
+        await guarded.adopt(digest(_original(read)), take_over=take_over)
+        marker = read.inspection.marker
+        if marker is not None:
+            self.patched_paths.add(path)
+            self._tell(path, FileState.PATCHED, read.contents.data, guarded.backup)
+            self._control.adopt(marker.control)
+        if marker is not None or guarded.backup is not None:
+            self.beats.hold(guarded)
+        else:
+            await guarded.release()
+
+    async def adopt_hook(self, path: str, control_path: str, *, take_over: bool = False) -> None:
+        """Go on with another session's import hook, and the control file that it looks at.
+
+        Raises:
+            LockedError: That session shows signs of life, and `take_over` is False.
+        """
+        await self.hook.adopt(path, take_over=take_over)
+        self._control.adopt(control_path)
 
     async def set_clock(self, clock: Clock) -> None:
         """Tell the running probe to take another clock, or to stop measuring."""
-        await self._set_clock_file(clock)
+        await self._control.write(clock)
 
     async def close(self) -> None:
         """Stop showing signs of life and give the locks back; a file that stays patched says so itself."""
-        if self._beating is not None:
-            self._beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._beating
-            self._beating = None
-        # On a host that is away the locks go stale by themselves: leaving must not wait for it.
-        with suppress(SpecttuiError, TimeoutError):
-            async with asyncio.timeout(RELEASE_S):
-                for guarded in self._files.values():
-                    await guarded.release()
+        if not self.patched_paths and not self.hook.active:
+            with suppress(SpecttuiError, TimeoutError):
+                async with asyncio.timeout(RELEASE_S):
+                    await self._control.remove()
+        await self.beats.close()
 
     async def _read(self, path: str) -> _Read:
         contents = await self._guarded(path).read()
@@ -211,25 +247,12 @@ class WorkerKeeper:
     async def _patched(self, original: bytes, worker: str, clock: Clock) -> bytes:
         return apply(
             original,
-            session_id=self._session_id,
+            session_id=self.session_id,
             utc=_now(),
             clock=clock,
-            control_path=await self._control(),
+            control_path=await self._control.path(),
             worker=worker,
             targets=self._targets,
-        )
-
-    async def _control(self) -> str:
-        """The control file's path on the host, one per session."""
-        if not self._control_path:
-            folder = await cache_folder(self._remote)
-            self._control_path = f"{folder}/probe-{self._session_id}.json"
-        return self._control_path
-
-    async def _set_clock_file(self, clock: Clock) -> None:
-        content = control_content(clock).encode()
-        await self._remote.run(
-            ["sh", "-c", _WRITE_WHOLE, "sh", await self._control()], stdin=content, check=True
         )
 
     async def _way_for(self, contents: FileContents) -> ProbeWay:
@@ -243,21 +266,9 @@ class WorkerKeeper:
     def _guarded(self, path: str) -> GuardedFile:
         if path not in self._files:
             self._files[path] = GuardedFile(
-                self._remote, path, self._session_id, self._local_folder, self._sudo
+                self._remote, path, self.session_id, self._local_folder, self._sudo
             )
         return self._files[path]
-
-    def _beat(self) -> None:
-        if self._beating is None:
-            self._beating = asyncio.create_task(self._beat_on(), name="worker file lock")
-
-    async def _beat_on(self) -> None:
-        while True:
-            await asyncio.sleep(HEARTBEAT_S)
-            for path in sorted(self.patched_paths):
-                # A beat that does not come through says nothing; the next one may.
-                with suppress(SpecttuiError):
-                    await self._guarded(path).heartbeat()
 
     def _tell(self, path: str, state: FileState, data: bytes, backup: Backup | None) -> None:
         original = remove(data) if state is FileState.PATCHED else data
@@ -282,6 +293,13 @@ class WorkerKeeper:
                     remedy="Python may run them instead of the file: remove them in its __pycache__ folder.",
                 )
             )
+
+
+def _original(read: _Read) -> bytes:
+    """The file without a block of ours, proved; see `probe.patch.remove`."""
+    if read.inspection.state is FileState.ORIGINAL:
+        return read.contents.data
+    return remove(read.contents.data)
 
 
 def _now() -> str:

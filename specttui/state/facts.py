@@ -26,6 +26,7 @@ class Facts:
     def __init__(self) -> None:
         self.session: ev.SessionStarted | None = None
         self.ended: ev.SessionEnded | None = None
+        self.nodes_by_rank: tuple[str, ...] = ()
         self.started_at = 0.0
         self.at = 0.0
         self.offset_s = 0.0

@@ -63,6 +63,8 @@ def _probe_prefill(facts: Facts, event: ev.ProbePrefill) -> None:
 
 def _probe_summary(facts: Facts, event: ev.ProbeSummary) -> None:
     facts.summaries[event.rank] = event
+    if facts.probe.status == "waiting":  # on a node whose ranks write nothing else
+        facts.probe = replace(facts.probe, status="live", clock=event.clock)
 
 
 def _probe_clock(facts: Facts, event: ev.ProbeClockChanged) -> None:

@@ -20,6 +20,10 @@ def _session_ended(facts: Facts, event: ev.SessionEnded) -> None:
     facts.connection_detail = event.reason
 
 
+def _nodes_arranged(facts: Facts, event: ev.NodesArranged) -> None:
+    facts.nodes_by_rank = event.nodes
+
+
 def _connection_up(facts: Facts, event: ev.ConnectionUp) -> None:
     facts.connection = "up"
     facts.connection_detail = ""
@@ -101,6 +105,7 @@ def _load_finished(facts: Facts, event: ev.LoadFinished) -> None:
 HANDLERS: dict[type[ev.Event], Handler] = {
     ev.SessionStarted: _session_started,
     ev.SessionEnded: _session_ended,
+    ev.NodesArranged: _nodes_arranged,
     ev.ConnectionUp: _connection_up,
     ev.ConnectionDown: _connection_down,
     ev.ConnectionRetrying: _connection_retrying,

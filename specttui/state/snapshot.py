@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from specttui.events import Alert, Clock, Gpu, Launch, Phase, ServerInfo, SpecSettings, WorkerFileChecked
+from specttui.events import (
+    Alert,
+    Clock,
+    FileState,
+    Gpu,
+    Launch,
+    Phase,
+    ServerInfo,
+    SpecSettings,
+    WorkerFileChecked,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +215,38 @@ class GroupRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One host of a server that spans several.
+
+    `rank` is its `--node-rank`, None until it is known. `connection` and `server_phase` use the words of
+    `Snapshot`, `probe` those of `ProbeView.status`. `slowest_cycle_ms` is the largest median cycle among its
+    ranks; `detail` says what it is doing or what went wrong. While it starts, `startup_phase` names the step
+    it is at, "" before the first, with `startup_done` of `startup_total` items where it has a bar.
+    """
+
+    name: str
+    rank: int | None = None
+    connection: str = "connecting"
+    server_phase: str = "unknown"
+    detail: str = ""
+    file_state: FileState | None = None
+    probe: str = "absent"
+    gpus: tuple[Gpu, ...] = ()
+    slowest_cycle_ms: float | None = None
+    startup_phase: str = ""
+    startup_done: int | None = None
+    startup_total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """Everything the screen shows, at one moment.
 
     `changed_settings` names what the server changed of the request, with the words of `chips` where there
     is one ("steps", "topk", "draft"); `setting_changes` says each in words, with the server's reason.
-    `groups` is empty without data parallelism. `http_client_errors` and `http_server_errors` count 4xx and
-    5xx answers in the log.
+    `nodes` is empty for a server on a single host; with several, `gpus` and `ranks` are those of all of them,
+    and `worker_file` is patched only when it is on every one. `groups` is empty without data parallelism.
+    `http_client_errors` and `http_server_errors` count 4xx and 5xx answers in the log.
 
     `connection` is one of connecting, up, retrying, down, none (a log or replay). `server_phase` is one of
     unknown, none, starting, serving, stopping, exited, failed.
@@ -250,6 +285,7 @@ class Snapshot:
     runs: tuple[RunRow, ...] = ()
     ranks: tuple[RankRow, ...] = ()
     groups: tuple[GroupRow, ...] = ()
+    nodes: tuple[NodeRow, ...] = ()
     gpus: tuple[Gpu, ...] = ()
     log_lines: tuple[str, ...] = ()
     log_total: int = 0

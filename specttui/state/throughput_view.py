@@ -15,6 +15,7 @@ FRESH_S = 10.0
 #: Lines after idle gaps, and none else, that tell of bursts too short to measure.
 _SHORT_BURSTS = 3
 _PRESSURE = "KV pressure: the pool is full and requests are retracted; not counted for this configuration"
+_NO_HEAD = "node {} of {} answers no clients: the figures are in the log of node 0"
 _AFTER_IDLE = "first line after an idle gap: it spans the gap and says nothing"
 
 
@@ -38,6 +39,8 @@ def throughput_note(facts: Facts, now_s: float) -> str:
         return ""
     if facts.log_problem:
         return facts.log_problem
+    if facts.server is not None and facts.server.node_rank > 0 and facts.last_decode is None:
+        return _NO_HEAD.format(facts.server.node_rank, facts.server.node_count)
     if facts.last_decode is None or facts.decode_offset_s is None:
         return _no_decode(facts)
     sample = _fresh_sample(facts, now_s)

@@ -17,8 +17,10 @@ from specttui.launch.edits import Preset
 from specttui.session.api import SessionApi
 from specttui.state.snapshot import Snapshot
 from specttui.ui import flows
-from specttui.ui.availability import Facts, facts
-from specttui.ui.keys import KEYS, app_bindings
+from specttui.ui.alert_times import AlertTimes
+from specttui.ui.availability import Facts, facts, leftovers_offered
+from specttui.ui.keys import app_bindings
+from specttui.ui.palette import palette_commands
 from specttui.ui.plain_filter import PlainFilter
 from specttui.ui.prompter import ScreenPrompter
 from specttui.ui.render.glyphs import BLOCKS, Glyphs
@@ -36,8 +38,6 @@ Answer = TypeVar("Answer")
 UNFOCUSED_TICKS = 4
 #: What "wait longer" adds to a start's limits, in seconds.
 EXTRA_S = 600.0
-#: How long an alert stands beneath the verdict, in seconds of the session.
-ALERT_SHOWN_S = 120.0
 _SEVERITIES: dict[Severity, SeverityLevel] = {
     Severity.INFO: "information",
     Severity.WARNING: "warning",
@@ -88,7 +88,7 @@ class SpecttuiApp(App[int]):
         self._glyphs = glyphs
         self._unfocused_ticks = 0
         self._focused = True
-        self._alerts_seen_s: dict[Alert, float] = dict.fromkeys(self.live.alerts, float("-inf"))
+        self._alert_times = AlertTimes(self.live.alerts)
         self._remove_signals: Callable[[], None] = lambda: None
         self._plain = PlainFilter()
         self.animation_level = "none"
@@ -147,23 +147,27 @@ class SpecttuiApp(App[int]):
             return
         self.live = self.session.snapshot()
         self._tell_alerts()
+        self._offer_leftovers()
         self.main.draw()
         if isinstance(self.screen, TimelineScreen):
             self.screen.show()
 
     def _tell_alerts(self) -> None:
         """Show each new alert once, as plain text."""
-        for alert in self.live.alerts:
-            if alert not in self._alerts_seen_s:
-                self._alerts_seen_s[alert] = self.live.offset_s
-                text = f"{alert.message}\n{alert.remedy}" if alert.remedy else alert.message
-                self.notify(text, severity=_SEVERITIES[alert.severity], timeout=8, markup=False)
+        for alert in self._alert_times.new_in(self.live):
+            text = f"{alert.message}\n{alert.remedy}" if alert.remedy else alert.message
+            self.notify(text, severity=_SEVERITIES[alert.severity], timeout=8, markup=False)
 
     def recent_alert(self) -> Alert | None:
         """The newest alert that matters, while it is new."""
-        since_s = self.live.offset_s - ALERT_SHOWN_S
-        matters = (alert for alert in reversed(self.live.alerts) if alert.severity is not Severity.INFO)
-        return next((alert for alert in matters if self._alerts_seen_s.get(alert, since_s) > since_s), None)
+        return self._alert_times.recent(self.live)
+
+    def _offer_leftovers(self) -> None:
+        """Ask about what other sessions left on the host, once it is known and nothing else goes on."""
+        starting = any(worker.group == "session" and not worker.is_finished for worker in self.workers)
+        at_rest = self.screen is self.main and not starting and not self.facts().busy
+        if at_rest and leftovers_offered(self.session, replay=self.replay):
+            self._in_worker(flows.leftovers(self), "leftovers", "command")
 
     def facts(self) -> Facts:
         """What decides which commands are available."""
@@ -269,32 +273,9 @@ class SpecttuiApp(App[int]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: every available command of the main screen, the theme and the picture."""
         if screen is self.main:
-            for key in KEYS:
-                if key.id not in {"palette", "back", "quit_ctrl_q", "quit_ctrl_c"} and self._available(
-                    key.action
-                ):
-                    yield SystemCommand(_title(key.label), key.tooltip, self._runner(key.action))
+            yield from palette_commands(self)
         yield SystemCommand("Theme", "Change the colours.", self.action_change_theme)
         yield SystemCommand("Picture", "Save the screen as SVG.", self.deliver_screenshot)
-
-    def _available(self, action: str) -> bool:
-        if not action.startswith("command("):
-            if action == "wait_longer":
-                return self.facts().starting
-            return action != "cancel_command" or self.facts().busy
-        name = action.removeprefix("command('").removesuffix("')")
-        return self.main.check_action("command", (name,)) is True
-
-    def _runner(self, action: str) -> Callable[[], None]:
-        def run() -> None:
-            namespace = self if action.startswith("app.") else self.main
-            self.call_later(self.run_action, action, namespace)
-
-        return run
-
-
-def _title(label: str) -> str:
-    return label[:1].upper() + label[1:]
 
 
 def _internal(error: BaseException) -> SpecttuiError:

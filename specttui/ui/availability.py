@@ -45,10 +45,17 @@ def facts(session: SessionApi, snapshot: Snapshot, *, replay: bool, busy: bool) 
         patched=session.patched or (worker_file is not None and worker_file.state == FileState.PATCHED),
         probe_loaded=snapshot.probe.status in {"waiting", "live", "silent", "off"},
         can_roll_back=session.can_roll_back,
-        changes=bool(session.changes_on_host),
+        changes=bool(session.changes_on_host or session.leftovers),
         draft_known=_draft_known(snapshot),
         starting=snapshot.server_phase == "starting" and running and not replay,
     )
+
+
+def leftovers_offered(session: SessionApi, *, replay: bool) -> bool:
+    """Whether to ask about leftovers: where the host may be changed, and some are worth asking about."""
+    if replay or session.readonly:
+        return False
+    return any(left.matters for left in session.leftovers)
 
 
 def _draft_known(snapshot: Snapshot) -> bool:

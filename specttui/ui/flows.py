@@ -7,17 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Protocol
 
+from specttui.host.locks import LockedError
 from specttui.launch.presets import is_active
 from specttui.ui.desk import Desk
 from specttui.ui.screens.ask import AskScreen
 from specttui.ui.screens.clock import ClockScreen
 from specttui.ui.screens.confirm import ConfirmScreen
 from specttui.ui.screens.draft_config import DraftConfigScreen
+from specttui.ui.screens.leftovers import LeftoversChoice, LeftoversScreen
 from specttui.ui.screens.load import LoadScreen
 from specttui.ui.screens.patch import PatchScreen
 from specttui.ui.screens.quit import QuitChoice, QuitScreen
 from specttui.ui.screens.restart import RestartScreen
+
+_WHAT_COMES_BACK = "get their originals back, byte for byte; what else was left is cleared away."
+
+
+class TakingOver(Protocol):
+    """A command that leaves what living sessions work on alone, unless it is told to take over."""
+
+    async def __call__(self, *, take_over: bool) -> None:
+        """Do it."""
+        ...
+
 
 #: A flow: everything one command does, from the first question to the last message.
 Flow = Callable[[Desk], Awaitable[None]]
@@ -58,16 +72,44 @@ async def restart(desk: Desk) -> None:
 
 
 async def restore(desk: Desk) -> None:
-    """Bring the original file back, after asking."""
-    snapshot = desk.session.snapshot()
-    path = snapshot.worker_file.path if snapshot.worker_file else "the worker file"
-    lines = (
-        path, "", "gets its original bytes back, proved by size and sha256.",
-        "A running server keeps the probe in memory until it is restarted.",
-    )  # fmt: skip
-    if await desk.ask(ConfirmScreen("Restore the worker file", lines, "Restore")):
-        await desk.session.restore()
-        desk.tell("The worker file is byte for byte the original.", "Restored")
+    """Bring the originals back, after asking."""
+    plan = desk.session.preview_restore()
+    worker_only = all(path.endswith(".py") for path in plan)
+    what = "the worker file" if worker_only else "what was changed"
+    becomes = "gets its original bytes back, proved by size and sha256." if worker_only else _WHAT_COMES_BACK
+    lines = (*plan, "", becomes, "A running server keeps the probe in memory until it is restarted.")
+    if not await desk.ask(ConfirmScreen(f"Restore {what}", lines, "Restore")):
+        return
+    if await _unless_locked(desk, desk.session.restore):
+        desk.tell(f"{what.capitalize()} is byte for byte the original.", "Restored")
+
+
+async def leftovers(desk: Desk) -> None:
+    """Show what other sessions left on the host, and do with it what the user says."""
+    session = desk.session
+    choice = await desk.ask(LeftoversScreen(session.leftovers))
+    try:
+        if choice is LeftoversChoice.RESTORE and await _unless_locked(desk, session.restore_leftovers):
+            desk.tell("What was left is gone; the originals are in place.", "Restored")
+        elif choice is LeftoversChoice.ADOPT and await _unless_locked(desk, session.adopt_leftovers):
+            desk.tell("It is this session's own now: x restores it.", "Adopted")
+    finally:
+        session.ignore_leftovers()  # what could not be dealt with was told
+
+
+async def _unless_locked(desk: Desk, act: TakingOver) -> bool:
+    """Do something; where a living session holds a lock, say who and ask before taking over."""
+    try:
+        await act(take_over=False)
+    except LockedError as locked:
+        lines: list[str] = []
+        for held in (locked, *locked.others):
+            lines += [held.path, f"{held.holder.words}.", ""]
+        lines.append("That session may still be writing there. Take it over all the same?")
+        if not await desk.ask(ConfirmScreen("Another session lives", lines, "Take over")):
+            return False
+        await act(take_over=True)
+    return True
 
 
 async def roll_back(desk: Desk) -> None:
@@ -156,8 +198,8 @@ async def leave(desk: Desk) -> None:
         return
     if running:
         await session.cancel()
-    if choice is QuitChoice.RESTORE:
-        await session.restore()
+    if choice is QuitChoice.RESTORE and not await _unless_locked(desk, session.restore):
+        return
     desk.leave()
 
 

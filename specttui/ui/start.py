@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from specttui.config import Loaded
+from specttui.demo.cluster import DemoCluster
 from specttui.demo.host import DemoHost, DemoTarget
 from specttui.host.target import ConnectOptions, Target
 from specttui.session import folders
-from specttui.session.choose import session_options
+from specttui.session.choose import options_of_all
 from specttui.session.options import SessionOptions
 from specttui.session.printing import say
 from specttui.session.replay import AS_FAST_AS_POSSIBLE, Replay
@@ -27,7 +28,7 @@ DEMO_WAIT_S = 20.0
 
 
 def run_live(
-    host: str,
+    hosts: Sequence[str],
     loaded: Loaded,
     *,
     readonly: bool,
@@ -35,10 +36,10 @@ def run_live(
     log_path: str | None,
     use_ssh_config: bool,
 ) -> None:
-    """Open the screen on a host; returns when the user leaves.
+    """Open the screen on the hosts of a server; returns when the user leaves.
 
     Args:
-        host: A profile's name, or where to connect.
+        hosts: Where to connect, or names of the settings.
         loaded: The user's settings.
         readonly: Remove every action that changes the host.
         server_port: The server to look at.
@@ -46,10 +47,10 @@ def run_live(
         use_ssh_config: Read ~/.ssh/config.
 
     Raises:
-        SpecttuiError: The host's name or the settings cannot be used, or the session's folder cannot be made.
+        SpecttuiError: A host's name or the settings cannot be used, or the session's folder cannot be made.
     """
-    options = session_options(
-        host,
+    options = options_of_all(
+        hosts,
         loaded.settings,
         readonly=readonly,
         server_port=server_port,
@@ -59,14 +60,19 @@ def run_live(
     asyncio.run(_show(options, app_options(loaded)))
 
 
-def run_demo(profile: str, loaded: Loaded) -> None:
+def run_demo(profile: str, loaded: Loaded, *, nodes: int = 1) -> None:
     """Open the screen on the simulated host.
+
+    Args:
+        profile: Which story it tells.
+        loaded: The user's settings.
+        nodes: How many hosts its server spans.
 
     Raises:
         ConfigError: The settings cannot be used.
         DemoError: The demo cannot run on this machine.
     """
-    asyncio.run(_demo(profile, app_options(loaded)))
+    asyncio.run(_demo(profile, nodes, app_options(loaded)))
 
 
 def run_replay(session: str, loaded: Loaded, *, speed: float) -> None:
@@ -86,7 +92,7 @@ def run_replay(session: str, loaded: Loaded, *, speed: float) -> None:
     sys.exit(app.run() or 0)
 
 
-def demo_options(target: DemoTarget, server_port: int) -> SessionOptions:
+def demo_options(target: DemoTarget, server_port: int, name: str = "demo") -> SessionOptions:
     """How to connect to a demo host: its own keys, nothing of the user's."""
     return SessionOptions(
         target=Target(host=target.host, user=target.username, port=target.port),
@@ -98,20 +104,30 @@ def demo_options(target: DemoTarget, server_port: int) -> SessionOptions:
         ),
         server_port=server_port,
         mode="demo",
-        name="demo",
+        name=name,
     )
 
 
-async def _demo(profile: str, screen: Mapping[str, Any]) -> None:
+def cluster_options(cluster: DemoCluster) -> tuple[SessionOptions, ...]:
+    """How to connect to every host of a simulated server that spans several."""
+    return tuple(demo_options(host.demo_target(), host.server_port, host.name) for host in cluster.hosts)
+
+
+async def _demo(profile: str, nodes: int, screen: Mapping[str, Any]) -> None:
     say("Starting the simulated host ...", stream=sys.stderr)
+    if nodes > 1:
+        async with DemoCluster(nodes, profile=profile) as cluster:
+            await cluster.wait_ready(DEMO_WAIT_S)
+            await _show(cluster_options(cluster), screen)
+        return
     async with DemoHost(profile=profile) as demo:
         await demo.wait_ready(DEMO_WAIT_S)
-        await _show(demo_options(demo.demo_target(), demo.server_port), screen)
+        await _show([demo_options(demo.demo_target(), demo.server_port)], screen)
 
 
-async def _show(options: SessionOptions, screen: Mapping[str, Any]) -> None:
+async def _show(options: Sequence[SessionOptions], screen: Mapping[str, Any]) -> None:
     prompter = ScreenPrompter()
-    session = Session(options, prompter)
+    session = Session(options[0], prompter, others=options[1:])
     app = SpecttuiApp(session, start=session.start, prompter=prompter, **screen)
     try:
         code = await app.run_async()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from specttui.config.model import Commands, HostProfile, PresetTable, Settings, TargetTable
+from specttui.config.model import Commands, HostProfile, PresetTable, ServerTable, Settings, TargetTable
 from specttui.config.reader import parse
 from specttui.launch.edits import SetFlag
 from specttui.ui.keys import KEYS
@@ -34,6 +34,7 @@ def test_the_example_sets_everything_there_is() -> None:
         (Settings, settings),
         (HostProfile, settings.hosts["gpu"]),
         (Commands, settings.hosts["gpu"].commands),
+        (ServerTable, settings.servers["kimi"]),
         (PresetTable, settings.presets[0]),
         (TargetTable, settings.targets[0]),
     ):

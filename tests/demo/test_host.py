@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from support.demo_client import PATIENCE_S, all_gone, log_with, login, sh
+from support.demo_client import PATIENCE_S, all_gone, fetch, log_with, login, main_pid, processes_of, sh
 from support.simulated_scheduler import DECODE
 
 from specttui.demo.host import DemoHost
@@ -24,23 +24,6 @@ async def host():
     async with DemoHost(speed=20, seed=3) as host:
         await host.wait_ready(PATIENCE_S)
         yield host
-
-
-async def fetch(host: DemoHost, path: str, body: dict | None = None) -> str:
-    def ask() -> str:
-        data = None if body is None else json.dumps(body).encode()
-        url = f"http://127.0.0.1:{host.server_port}{path}"
-        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=PATIENCE_S) as answer:
-            return answer.read().decode()
-
-    return await asyncio.to_thread(ask)
-
-
-async def main_pid(host: DemoHost, connection) -> int:
-    """The launcher's pid; the port tells it from other demo hosts' on this machine."""
-    return int(
-        await sh(connection, f"pgrep -xf 'python3 -m sglang.launch_server .*--port {host.server_port} .*'")
-    )
 
 
 async def test_the_log_tells_a_start_as_sglang_does(host):
@@ -231,7 +214,7 @@ async def test_the_server_does_not_outlive_its_owner():
     owner = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
     assert owner.stdout is not None
     demo_id, root = (await owner.stdout.readline()).decode().split()
-    assert len(marked_pids(demo_id)) == 10
+    assert await processes_of(demo_id, 10) == 10
     owner.kill()
     await owner.wait()
     ended = await all_gone(demo_id)
@@ -244,7 +227,7 @@ async def test_nothing_is_left_behind():
         await host.wait_ready(PATIENCE_S)
         async with login(host) as connection:
             await sh(connection, "setsid sleep 300 >/dev/null 2>&1 </dev/null & exit 0")
-        assert len(marked_pids(host.demo_id)) == 11
+        assert await processes_of(host.demo_id, 11) == 11
     assert marked_pids(host.demo_id) == []
     assert not host.scratch.root.exists()
 

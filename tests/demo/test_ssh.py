@@ -5,10 +5,9 @@ import stat
 
 import asyncssh
 import pytest
-from support.demo_client import PATIENCE_S, all_gone, login, sh
+from support.demo_client import PATIENCE_S, all_gone, login, processes_of, sh
 
 from specttui.demo.host import DemoHost
-from specttui.demo.processes import marked_pids
 from specttui.errors import DemoError
 
 
@@ -66,7 +65,7 @@ async def test_a_detached_command_outlives_its_channel(host):
     async with login(host) as connection:
         await sh(connection, "setsid sleep 300 >/dev/null 2>&1 </dev/null & exit 0")
     await asyncio.sleep(0.2)
-    assert len(marked_pids(host.demo_id)) == 1
+    assert await processes_of(host.demo_id, 1) == 1
 
 
 async def test_cut_connections_end_commands_and_are_noticed(host):

@@ -7,6 +7,7 @@ import pytest
 
 from specttui.demo.simulated.sglang.simulation.clock import VirtualClock
 from specttui.demo.simulated.sglang.simulation.device import Device
+from specttui.demo.simulated.sglang.simulation.process_group import Alone
 from specttui.demo.simulated.sglang.simulation.setup import timing_model
 from specttui.demo.simulated.sglang.srt.managers.schedule_batch import ForwardMode, Req, ScheduleBatch
 from specttui.demo.simulated.sglang.srt.speculative import eagle_worker, eagle_worker_v2
@@ -135,7 +136,7 @@ def test_the_counts_come_one_cycle_late_with_overlap(models):
 
     from specttui.demo.simulated.sglang.srt.managers.scheduler import Scheduler
 
-    scheduler = Scheduler(models.args(5), EndlessRequests(), VirtualClock(), 1)
+    scheduler = Scheduler(models.args(5), EndlessRequests(), VirtualClock(), Alone(1))
     seen = []
     scheduler.worker.on_verify_complete_cpu = lambda counts, size: seen.append((list(counts), size))
     results = []

@@ -86,9 +86,9 @@ async def test_another_session_goes_on_with_a_dead_ones_backup(
     await _patch(guarded)
     await guarded.release()
     other = _another(remote, path, tmp_path)
-    backup = next(item for item in await other.leftovers() if item.what == "backup")
-    adopted = await other.adopt(backup)
-    assert Path(adopted.local_path).read_bytes() == ORIGINAL
+    await other.adopt()
+    assert other.backup is not None
+    assert Path(other.backup.local_path).read_bytes() == ORIGINAL
     await other.replace(PATCHED + b"mine", _sha(PATCHED))
     await other.restore()
     assert (path.read_bytes(), _beside(path)) == (ORIGINAL, [])

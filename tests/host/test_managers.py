@@ -207,6 +207,7 @@ class Stopped:
 
     manager = DOCKER
     sessions = ()
+    user = ""
 
     def __init__(self, tree: tuple[ProcessId, ...], ports: tuple[int, ...]) -> None:
         self.tree = tree

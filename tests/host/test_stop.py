@@ -121,6 +121,7 @@ class Stale:
 
     manager = Manager()
     sessions = ()
+    user = ""
 
     def __init__(self, launcher: ProcessId, port: int) -> None:
         self.tree = (launcher,)
@@ -235,6 +236,7 @@ class Started:
 
     manager = Manager()
     sessions = ()
+    user = ""
 
     def __init__(self, tree: tuple[ProcessId, ...], port: int) -> None:
         self.tree = tree

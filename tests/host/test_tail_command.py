@@ -41,7 +41,7 @@ with open({calls!r}, "a") as calls:
     calls.write(" ".join(arguments) + "\\n")
 after = [a.partition("=")[2] for a in arguments if a.startswith("--after-cursor=")]
 for line in open({log!r}).read().splitlines():
-    if not after or json.loads(line)["__CURSOR"] > after[0]:
+    if not line.startswith("{{") or not after or json.loads(line)["__CURSOR"] > after[0]:
         print(line, flush=True)
 time.sleep({rounds} * 0.05)
 """
@@ -131,13 +131,14 @@ async def test_journal_entries_of_every_kind(remote: LocalRemote, tmp_path: Path
         {"__CURSOR": "a1", "MESSAGE": "plain ▇"},
         {"__CURSOR": "a2", "MESSAGE": [27, 91, 51, 51, 109, 255]},
         {"__CURSOR": "a3", "MESSAGE": None},
+        {"__CURSOR": "a3b", "MESSAGE": ["two", "values"]},
         {"__CURSOR": "a4", "MESSAGE": "Suppressed 23 messages from sglang.service"},
         {"__CURSOR": "a5", "MESSAGE": "last"},
     ]
     journal.append(*(json.dumps(entry) for entry in entries))
     async with following(remote, UNIT) as tail:
         await tail.until_data(b"last\n")
-    assert tail.data == "plain ▇\n".encode() + b"\x1b[33m\xff\n\nlast\n"
+    assert tail.data == "plain ▇\n".encode() + b"\x1b[33m\xff\n\ntwo\nvalues\nlast\n"
     assert Notice("suppressed", "Suppressed 23 messages from sglang.service") in tail.items
     assert tail.notices == ["suppressed"]
     assert tail.position.cursor == "a5"
@@ -152,11 +153,43 @@ async def test_journal_goes_on_after_its_cursor(remote: LocalRemote, tmp_path: P
     async with following(remote, UNIT, tail.position) as again:
         await again.until_data(b"two\n")
     assert again.data == b"two\n"
-    shown = "--follow --output=json --output-fields=MESSAGE"
+    shown = "--follow --all --output=json --output-fields=MESSAGE"
     assert journal.calls.read_text().splitlines() == [
         f"{shown} --lines=10 --unit sglang.service",
-        f"{shown} --after-cursor=a1 --unit sglang.service",
+        f"{shown} --no-tail --after-cursor=a1 --unit sglang.service",
     ]
+
+
+HINT = "Hint: You are currently not seeing messages from other users and the system."
+
+
+async def test_a_journal_that_this_account_may_not_see_says_so(remote: LocalRemote, tmp_path: Path) -> None:
+    journal = Tool(tmp_path, "journalctl", _JOURNAL, rounds=2000)
+    journal.append(HINT)
+    async with following(remote, UNIT) as tail:
+        await tail.until(lambda seen: "cannot_follow" in seen.notices)
+    [notice] = [item for item in tail.items if isinstance(item, Notice)]
+    assert notice.detail == (
+        f"journalctl says: {HINT} No line of this unit came: add this account to the group systemd-journal, "
+        "or restart the server through specttui with its output in a file."
+    )
+
+
+def test_a_hint_is_no_complaint_where_lines_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An account's own unit is seen without the journal's groups, and journalctl hints all the same."""
+    monkeypatch.setattr(follow_command, "_DOUBT_S", 0.1)
+    monkeypatch.setattr(follow_command, "_SILENCE_S", 1.0)
+    frames = Frames("a1")
+    entry = json.dumps({"__CURSOR": "a1", "MESSAGE": "a line"})
+
+    class Own(follow_command.Journal):
+        def argv(self) -> list[str]:
+            program = f"import time; print({HINT!r}); print({entry!r}, flush=True); time.sleep(60)"
+            return [sys.executable, "-c", program]
+
+    parameters = {"tool": "user", "name": "sglang.service", "lines": 0, "cursor": ""}
+    assert follow_command.Relay(Own(parameters), frames).run() == 0  # type: ignore[arg-type]
+    assert (frames.data, frames.notices) == (b"a line\n", [])
 
 
 class Silent:
@@ -164,6 +197,7 @@ class Silent:
 
     cursor = ""
     said = b""
+    doubt = ""
 
     def argv(self) -> list[str]:
         return [sys.executable, "-c", "import time; print('a line', flush=True); time.sleep(60)"]
@@ -176,14 +210,19 @@ class Silent:
 class Frames:
     """Keeps what is sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, cursor: str) -> None:
         self.data = b""
+        self.notices: list[str] = []
+        self._cursor = cursor
 
     def check_reader(self) -> None:
         return
 
+    def notice(self, what: str, detail: str = "") -> None:
+        self.notices.append(what)
+
     def send(self, kind: str, data: bytes = b"", **fields: object) -> None:
-        assert (kind, fields["cursor"]) == ("data", "here")
+        assert (kind, fields["cursor"]) == ("data", self._cursor)
         self.data += data
 
 
@@ -192,7 +231,7 @@ def test_a_tool_that_falls_silent_is_ended_so_that_it_is_called_again(
 ) -> None:
     """CASES E03: `docker logs --follow` can stop for ever while the container goes on."""
     monkeypatch.setattr(follow_command, "_SILENCE_S", 0.3)
-    frames = Frames()
+    frames = Frames("here")
     relay = follow_command.Relay(Silent(), frames)  # type: ignore[arg-type]
     assert relay.run() == 0
     assert frames.data == b"a line\n"

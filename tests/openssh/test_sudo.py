@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.local_remote import LocalRemote
+from support.accounts import PASSWORD, Account, account_made
 from support.prompters import ScriptedPrompter
 
 from specttui.errors import WorkerFileError
@@ -24,66 +18,13 @@ pytestmark = pytest.mark.openssh
 
 ORIGINAL = b"class EAGLEWorker:\n    pass\n"
 PATCHED = ORIGINAL + b"# \0\xff not text\n" * 5000
-PASSWORD = "correct horse 'battery' $(staple)"
-
-
-@dataclass
-class Account:
-    """A login account that exists for one test, and what sudo lets it do."""
-
-    name: str
-    folder: Path
-
-    def may(self, *lines: str) -> None:
-        """Give it these lines in sudoers, `USER` standing for its name."""
-        rules = Path("/etc/sudoers.d") / self.name
-        rules.write_text("".join(line.replace("USER", self.name) + "\n" for line in lines))
-        rules.chmod(0o440)
-
-    @property
-    def remote(self) -> AccountRemote:
-        """Commands as this account, without a terminal."""
-        return AccountRemote(self)
-
-
-class AccountRemote(LocalRemote):
-    """Commands run as another account of this machine, with no terminal, as over SSH."""
-
-    def __init__(self, account: Account) -> None:
-        super().__init__(account.folder / "home", name="gpu-host")
-        self._account = account
-
-    async def run(self, argv, **options):
-        name = self._account.name
-        become = ["setpriv", f"--reuid={name}", f"--regid={name}", "--init-groups"]
-        return await super().run([*become, *argv], **options)
-
-
-def _run(*argv: str, stdin: str = "") -> None:
-    subprocess.run(argv, input=stdin, text=True, check=True, capture_output=True)
 
 
 @pytest.fixture
 def account() -> Iterator[Account]:
-    """Only where accounts may come and go: in CI, or where the user says so."""
-    if os.environ.get("CI") != "true" and not os.environ.get("SPECTTUI_TEST_ACCOUNTS"):
-        pytest.skip("makes an account on this machine; SPECTTUI_TEST_ACCOUNTS=1 allows it")
-    if os.getuid() != 0 or not shutil.which("sudo"):
-        pytest.skip("needs root, and sudo: apt-get install sudo")
-    folder = Path(tempfile.mkdtemp(prefix="specttui-sudo-"))
-    folder.chmod(0o755)
-    made = Account(f"specttui-{secrets.token_hex(3)}", folder)
-    try:
-        _run("useradd", "--no-create-home", "--shell", "/bin/sh", "--user-group", made.name)
-        _run("chpasswd", stdin=f"{made.name}:{PASSWORD}\n")
-        (folder / "home").mkdir()
-        shutil.chown(folder / "home", made.name)
-        (folder / "installed").mkdir(mode=0o755)
+    with account_made() as made:
+        (made.folder / "installed").mkdir(mode=0o755)
         yield made
-    finally:
-        (Path("/etc/sudoers.d") / made.name).unlink(missing_ok=True)
-        _run("userdel", made.name)
-        shutil.rmtree(folder)
 
 
 def _file(account: Account) -> Path:

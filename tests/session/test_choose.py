@@ -9,10 +9,10 @@ from support.settings_file import WHOLE
 
 from specttui.config import Settings
 from specttui.config.reader import parse
-from specttui.errors import UsageError
+from specttui.errors import ConfigError, UsageError
 from specttui.host.managers import ManagerCommands
 from specttui.host.target import ConnectOptions, Target
-from specttui.session.choose import session_options
+from specttui.session.choose import options_of_all, session_options
 from specttui.session.options import SessionOptions
 
 SETTINGS = parse(WHOLE, Path("/settings.toml"))
@@ -49,3 +49,18 @@ def test_a_profiles_host_that_cannot_be_read() -> None:
     settings = parse('[hosts.gpu]\nhost = "a b"', Path("/settings.toml"))
     with pytest.raises(UsageError, match="cannot be used: 'a b'"):
         session_options("gpu", settings)
+
+
+def test_a_servers_name_stands_for_all_its_hosts() -> None:
+    settings = parse('[hosts.a]\nhost = "root@gpu-a"\n[servers.kimi]\nnodes = ["a", "gpu-b:2222"]', Path("/s.toml"))
+    options = options_of_all(["kimi", "gpu-c"], settings, server_port=30001)
+    assert [(each.shown_name, str(each.target), each.server_port) for each in options] == [
+        ("a", "root@gpu-a", 30001),
+        ("gpu-b:2222", "gpu-b:2222", 30001),
+        ("gpu-c", "gpu-c", 30001),
+    ]
+
+
+def test_a_server_of_one_host_is_refused() -> None:
+    with pytest.raises(ConfigError, match="servers.kimi.nodes"):
+        parse('[servers.kimi]\nnodes = ["a"]', Path("/s.toml"))

@@ -164,10 +164,10 @@ async def test_a_draft_from_the_hubs_cache_is_found(demo: DemoHost, tmp_path: Pa
         env = {**launch.env, "HF_HUB_CACHE": str(tmp_path / "hub")}
         argv = [str(word) for word in launch.argv]
         argv[argv.index("--speculative-draft-model-path") + 1] = "org/draft"
-        session._launches.serves(launch.model_copy(update={"argv": tuple(argv), "env": env}))
+        session.head.launches.serves(launch.model_copy(update={"argv": tuple(argv), "env": env}))
         assert (await session.view_draft_config()).path == str(snapshot / "config.json")
         argv[argv.index("org/draft")] = "org/other"
-        session._launches.serves(launch.model_copy(update={"argv": tuple(argv), "env": env}))
+        session.head.launches.serves(launch.model_copy(update={"argv": tuple(argv), "env": env}))
         with pytest.raises(WorkerFileError, match="draft model org/other was not found"):
             await session.view_draft_config()
 

@@ -102,9 +102,9 @@ async def test_a_scheduler_that_is_killed_while_serving(demo: DemoHost) -> None:
         server = session.state.server
         assert server is not None
         pids = ",".join(map(str, server.child_pids))
-        result = await session._link.run(["ps", "-o", "pid=,args=", "-p", pids])
+        result = await session.head.link.run(["ps", "-o", "pid=,args=", "-p", pids])
         scheduler = next(line.split()[0] for line in result.text.splitlines() if "scheduler_TP0" in line)
-        await session._link.run(["kill", "-9", scheduler], check=True)
+        await session.head.link.run(["kill", "-9", scheduler], check=True)
         await eventually(lambda: session.state.failure is not None)
         diagnosis = session.state.failure
         assert diagnosis is not None

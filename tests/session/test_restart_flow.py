@@ -93,7 +93,7 @@ async def test_a_deadlock_is_ended_remembered_and_not_retried_silently(demo: Dem
         assert session.snapshot().server_phase == "failed"
         assert session.can_roll_back
         hung_pid = of(events, ServerStarting)[-1].pid
-        result = await session._remote.run(["sh", "-c", 'kill -0 "$1" 2>/dev/null', "sh", str(hung_pid)])
+        result = await session.head.remote.run(["sh", "-c", 'kill -0 "$1" 2>/dev/null', "sh", str(hung_pid)])
         assert not result.ok, "the hung server still lives"
 
         told = "Still hung last time: NCCL_P2P_LEVEL=PHB"
@@ -114,7 +114,7 @@ async def test_the_user_may_wait_longer_for_a_start_that_looks_deadlocked(demo: 
             session.extend_start(600)
         task = asyncio.create_task(session.restart([SetEnv("SPECTTUI_DEMO_SPEED", "0.03")]))
         await eventually(lambda: session.snapshot().server_phase == "starting", 60)
-        await eventually(lambda: session._restarter._start is not None, 60)
+        await eventually(lambda: session.head.restarter._start is not None, 60)
         session.extend_start(600)
         told = [event.message for event in of(events, Alert)]
         assert told == ["Waiting up to 10 min more for the server to start"]

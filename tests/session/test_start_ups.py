@@ -65,7 +65,7 @@ async def test_a_server_that_loads_as_we_come_shows_its_progress_and_then_serves
             seen = phases(events)
             assert seen[-1] == "ready"
             assert [phase for phase in PHASES if phase in seen][:3] == ["init", "distributed", "weights"]
-            assert session._restarter.earlier_starts["weights"] > 0.0
+            assert session.head.restarter.earlier_starts["weights"] > 0.0
     assert sum(isinstance(event, RunStarted) for event in events) == 1
 
 

@@ -81,7 +81,7 @@ async def host(systemd: FakeSystemd, tmp_path: Path) -> AsyncIterator[Host]:
 
 
 async def servers(session: Session, port: int) -> list[tuple[int, tuple[str, ...]]]:
-    found = (await discover(session._remote, port=port)).servers
+    found = (await discover(session.head.remote, port=port)).servers
     return [(server.pid, server.launch.argv) for server in found]
 
 

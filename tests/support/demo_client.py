@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
+import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -52,9 +54,36 @@ async def log_with(host: DemoHost, text: str, *, after: int = 0) -> str:
 
 async def all_gone(demo_id: str) -> bool:
     """True once no process of the demo host is left; False when that takes too long."""
+    return await processes_of(demo_id, 0) == 0
+
+
+async def processes_of(demo_id: str, expected: int) -> int:
+    """How many processes the demo host has: the expected number as soon as there are so many.
+
+    A look at one instant may meet one more, between fork and exec or about to end.
+    """
     deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        if not marked_pids(demo_id):
-            return True
+    while True:
+        count = len(marked_pids(demo_id))
+        if count == expected or time.monotonic() > deadline:
+            return count
         await asyncio.sleep(0.05)
-    return False
+
+
+async def main_pid(host: DemoHost, connection: asyncssh.SSHClientConnection) -> int:
+    """The launcher's pid; the port tells it from other demo hosts' on this machine."""
+    return int(
+        await sh(connection, f"pgrep -xf 'python3 -m sglang.launch_server .*--port {host.server_port} .*'")
+    )
+
+
+async def fetch(host: DemoHost, path: str, body: dict[str, object] | None = None) -> str:
+    """What the simulated server answers."""
+
+    def ask() -> str:
+        data = None if body is None else json.dumps(body).encode()
+        url = f"http://127.0.0.1:{host.server_port}{path}"
+        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=PATIENCE_S) as answer:
+            return answer.read().decode()
+
+    return await asyncio.to_thread(ask)

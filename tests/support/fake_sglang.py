@@ -190,10 +190,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def launch_argv(port: int, *flags: str) -> list[str]:
+def launch_argv(port: int, *flags: str, python: str = sys.executable) -> list[str]:
     """The command line of a fake server."""
     return [
-        sys.executable,
+        python,
         "-m",
         "sglang.launch_server",
         "--model-path",
@@ -204,8 +204,23 @@ def launch_argv(port: int, *flags: str) -> list[str]:
     ]
 
 
+@dataclass(frozen=True)
+class Owner:
+    """The account that runs a fake server: its Python, its whole environment, its numbers."""
+
+    python: str
+    env: Mapping[str, str]
+    uid: int | None = None
+    gid: int | None = None
+
+
 def start_fake(
-    folder: Path, *flags: str, fake: Mapping[str, str] | None = None, port: int = 0, wait: str = READY
+    folder: Path,
+    *flags: str,
+    fake: Mapping[str, str] | None = None,
+    port: int = 0,
+    wait: str = READY,
+    owner: Owner | None = None,
 ) -> FakeServer:
     """Start a fake server with its package below `folder`, log to a file there, and wait for a log text.
 
@@ -216,22 +231,27 @@ def start_fake(
             worker module that the scheduler imports).
         port: The port; 0 chooses a free one.
         wait: The text of the log to wait for.
+        owner: Who runs it, where that is not us.
     """
+    owner = owner or Owner(sys.executable, os.environ)
     packages = folder / "packages"
     if not packages.exists():
         write_package(packages)
     port = port or free_port()
     log = folder / f"server-{port}.log"
-    argv = launch_argv(port, *flags)
+    argv = launch_argv(port, *flags, python=owner.python)
     with log.open("ab") as output:
         process = subprocess.Popen(
             argv,
             cwd=folder,
-            env=dict(os.environ) | {"PYTHONPATH": str(packages)} | dict(fake or {}),
+            env={**owner.env, "PYTHONPATH": str(packages), **(fake or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
+            user=owner.uid,
+            group=owner.gid,
+            extra_groups=None if owner.uid is None else [],
         )
     server = FakeServer(process, port, log, argv)
     server.wait_for(wait)

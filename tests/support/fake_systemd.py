@@ -1,4 +1,4 @@
-"""A small systemd: `systemctl` on PATH that reads unit files and drop-ins, and really starts and stops."""
+"""A small systemd: `systemctl` and `journalctl` on PATH, with unit files, drop-ins and a journal."""
 
 from __future__ import annotations
 
@@ -11,190 +11,114 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from specttui.events import Manager, ManagerKind
 from specttui.host.facts import Surroundings
+from support import fake_journalctl, fake_systemctl
 
-#: What a unit's processes are recognised by, in place of their control group.
+#: What a unit's processes are recognised by, in place of their control group: SCOPE/UNIT.
 UNIT_VARIABLE = "FAKE_SYSTEMD_UNIT"
-
-_SYSTEMCTL = '''\
-#!{python} -S
-"""systemctl: what is loaded changes with daemon-reload only, as in systemd."""
-import glob, json, os, shlex, signal, subprocess, sys, time
-
-root = {root!r}
-paths = [root + "/etc/systemd/system", root + "/run/systemd/system"]
-words = sys.argv[1:]
-with open(root + "/calls", "a") as calls:
-    calls.write(json.dumps(words) + "\\n")
-if words[:1] == ["--user"]:
-    sys.exit("Failed to connect to bus: No medium found")
-verb = words[0]
-options = [w for w in words[1:] if w.startswith("--") and w != "--"]
-names = [w for w in words[1:] if not w.startswith("--")]
-
-def kept(name, default):
-    try:
-        with open(root + "/state/" + name) as file:
-            return json.load(file)
-    except OSError:
-        return default
-
-def keep(name, value):
-    with open(root + "/state/" + name + ".new", "w") as file:
-        json.dump(value, file)
-    os.rename(root + "/state/" + name + ".new", root + "/state/" + name)
-
-def load(unit):
-    """Settings by name, lists where a setting may be repeated; an empty one resets it."""
-    drop_ins = [f for p in paths for f in glob.glob(p + "/" + unit + ".d/*.conf")]
-    settings = {{"DropInPaths": sorted(drop_ins, key=os.path.basename), "ExecStart": [], "Environment": []}}
-    for file in [paths[0] + "/" + unit, *settings["DropInPaths"]]:
-        for line in open(file).read().splitlines():
-            name, equals, value = line.partition("=")
-            if not equals or line.startswith("#"):
-                continue
-            if name in ("ExecStart", "Environment"):
-                settings[name] = settings[name] + [value] if value else []
-            else:
-                settings[name] = value
-    return settings
-
-def loaded(unit):
-    return kept("loaded-" + unit, None) or load(unit)
-
-def alive(pid):
-    try:
-        return open("/proc/%d/stat" % pid).read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-def state(unit):
-    return kept("state-" + unit, {{"manager": 0, "main": 0, "restarts": 0, "failed": False}})
-
-def run(unit):
-    """What systemd is to one unit: starts its command, and starts it again as `Restart` says."""
-    settings = loaded(unit)
-    env = {{"PATH": "/usr/bin:/bin", "INVOCATION_ID": os.urandom(8).hex(), {variable!r}: unit}}
-    for item in settings["Environment"]:
-        env.update(word.partition("=")[::2] for word in shlex.split(item))
-    log = open(settings["StandardError"].partition(":")[2], "ab")
-    now = {{"manager": os.getpid(), "main": 0, "restarts": 0, "failed": False}}
-    while True:
-        process = subprocess.Popen(shlex.split(settings["ExecStart"][-1]), env=env, stdin=subprocess.DEVNULL,
-                                   stdout=log, stderr=log, start_new_session=True)
-        keep("state-" + unit, dict(now, main=process.pid))
-        code = process.wait()
-        again = settings.get("Restart") == "always" or (settings.get("Restart") == "on-failure" and code)
-        if os.path.exists(root + "/state/stopping-" + unit) or not again:
-            keep("state-" + unit, dict(now, manager=0, failed=code != 0))
-            return
-        now["restarts"] += 1
-        time.sleep(float(settings.get("RestartSec", "0.1")))
-        if os.path.exists(root + "/state/stopping-" + unit):
-            keep("state-" + unit, dict(now, manager=0))
-            return
-
-if verb == "show" and "--property=UnitPath" in options:
-    print(" ".join(paths))
-elif verb == "show":
-    unit, now, settings = names[-1], state(names[-1]), loaded(names[-1])
-    active = "active" if alive(now["main"]) and now["manager"] else "failed" if now["failed"] else "inactive"
-    print("Id=" + unit, "ActiveState=" + active, "Result=success", "User=" + settings.get("User", ""),
-          "Transient=" + settings.get("Transient", "no"), "NRestarts=%d" % now["restarts"],
-          "MainPID=%d" % (now["main"] if active == "active" else 0),
-          "DropInPaths=" + " ".join(settings["DropInPaths"]), sep="\\n")
-elif verb == "daemon-reload":
-    for file in glob.glob(paths[0] + "/*.service"):
-        unit = os.path.basename(file)
-        keep("loaded-" + unit, load(unit))
-elif verb in ("start", "restart", "stop"):
-    unit, stopping = names[-1], root + "/state/stopping-" + names[-1]
-    if verb in ("stop", "restart"):
-        open(stopping, "w").close()
-        now = state(unit)
-        if alive(now["main"]):
-            os.kill(now["main"], signal.SIGTERM)
-        while alive(now["manager"]):
-            time.sleep(0.02)
-    if verb in ("start", "restart"):
-        if os.path.exists(stopping):
-            os.remove(stopping)
-        subprocess.Popen([sys.argv[0], "run", unit], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                         stderr=subprocess.DEVNULL, start_new_session=True)
-        while not alive(state(unit)["main"]):
-            time.sleep(0.02)
-elif verb == "run":
-    run(names[-1])
-'''
 
 
 @dataclass(frozen=True)
 class FakeSystemd:
-    """A scratch systemd with its own /etc and /run.
+    """A scratch systemd with its own /etc, /run and journal.
 
     Attributes:
         root: The folder that stands for the root of the file system.
         programs: The folder for PATH.
+        scope: Which of the two managers the methods speak to.
     """
 
     root: Path
     programs: Path
+    scope: Literal["system", "user"] = "system"
+
+    @property
+    def home(self) -> Path:
+        """The home folder of the user's manager."""
+        return self.root / "home"
+
+    @property
+    def runtime(self) -> Path:
+        """The folder that `XDG_RUNTIME_DIR` names in the user's logins."""
+        return self.root / "run/user/1000"
 
     @property
     def unit_files(self) -> Path:
         """Where unit files lie."""
-        return self.root / "etc/systemd/system"
+        return (
+            self.home / ".config/systemd/user" if self.scope == "user" else self.root / "etc/systemd/system"
+        )
+
+    @property
+    def state(self) -> Path:
+        """Where the manager keeps what it knows."""
+        return self.runtime / "systemd/kept" if self.scope == "user" else self.root / "state"
 
     @property
     def drop_ins(self) -> list[Path]:
-        """All drop-ins in the volatile folder."""
+        """All drop-ins in the volatile folders."""
         return sorted((self.root / "run").rglob("*.conf"))
 
     def calls(self, *verbs: str) -> list[str]:
         """What systemctl was asked, in order, of these verbs."""
         lines = (self.root / "calls").read_text().splitlines()
         asked = (" ".join(json.loads(line)) for line in lines)
-        return [words for words in asked if words.split()[0] in verbs]
+        return [words for words in asked if words.removeprefix("--user ").split()[0] in verbs]
+
+    def journal_calls(self) -> list[str]:
+        """What journalctl was asked, in order."""
+        return [" ".join(json.loads(line)) for line in (self.root / "journal-calls").read_text().splitlines()]
+
+    def journal(self, unit: str) -> list[str]:
+        """The unit's lines in the journal."""
+        field = "_SYSTEMD_USER_UNIT" if self.scope == "user" else "_SYSTEMD_UNIT"
+        kept = self.root / "journal"
+        entries = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+        return [entry["MESSAGE"] for entry in entries if entry.get(field) == unit]
 
     def systemctl(self, *words: str) -> str:
-        """Call it as the administrator would; what it printed."""
-        command = [str(self.programs / "systemctl"), *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        """Call it as whoever owns the units would; what it printed."""
+        command = [str(self.programs / "systemctl"), *(["--user"] if self.scope == "user" else []), *words]
+        env = os.environ | {"XDG_RUNTIME_DIR": str(self.runtime)}
+        return subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout
 
     def main_pid(self, unit: str) -> int:
         """The unit's main process, 0 without one."""
         shown = dict(line.partition("=")[::2] for line in self.systemctl("show", unit).splitlines())
         return int(shown["MainPID"])
 
-    def write_unit(self, unit: str, command: str, log: Path, **settings: str) -> None:
-        """Write a unit file and load it."""
-        lines = [f"ExecStart={command}", f"StandardError=append:{log}"]
+    def write_unit(self, unit: str, command: str, log: Path | None, **settings: str) -> None:
+        """Write a unit file and load it; without a log its output goes to the journal."""
+        lines = [f"ExecStart={command}", *([f"StandardError=append:{log}"] if log else [])]
         lines += [f"{name}={value}" for name, value in settings.items()]
         (self.unit_files / unit).write_text("[Service]\n" + "\n".join(lines) + "\n")
         self.systemctl("daemon-reload")
 
     def stop_all(self) -> None:
         """End every unit's processes."""
-        for file in (self.root / "state").glob("state-*"):
+        for file in self.state.glob("state-*"):
             unit = file.name.removeprefix("state-")
-            (self.root / "state" / f"stopping-{unit}").touch()
+            if "." in unit.rpartition(".service")[2]:
+                continue  # half written
+            (self.state / f"stopping-{unit}").touch()
             state = json.loads(file.read_text())
             for pid in (state["manager"], state["main"]):
                 with suppress(ProcessLookupError):
                     if pid:
                         os.kill(pid, signal.SIGKILL)
-            _end_all_of(unit)
+            _end_all_of(f"{self.scope}/{unit}")
 
 
-def _end_all_of(unit: str) -> None:
+def _end_all_of(mark: str) -> None:
     """Kill whatever carries the unit's mark, as systemd does with its control group."""
-    mark = f"{UNIT_VARIABLE}={unit}".encode()
+    carried = f"{UNIT_VARIABLE}={mark}".encode()
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-        left = [pid for pid in pids if _carries(pid, mark)]
+        left = [pid for pid in pids if _carries(pid, carried)]
         if not left:
             return
         for pid in left:
@@ -210,23 +134,32 @@ def _carries(pid: int, mark: bytes) -> bool:
         return False
 
 
-def install(folder: Path) -> FakeSystemd:
+def install(folder: Path, scope: Literal["system", "user"] = "system") -> FakeSystemd:
     """Set it up.
 
     Args:
         folder: Where everything of it goes.
+        scope: Which manager the test is about; without `user` nobody has a manager of their own.
     """
-    made = FakeSystemd(folder / "root", folder / "programs")
-    for place in (made.unit_files, made.root / "run/systemd/system", made.root / "state", made.programs):
+    made = FakeSystemd(folder / "root", folder / "programs", scope)
+    for place in (made.unit_files, made.root / "run/systemd/system", made.state, made.programs):
         place.mkdir(parents=True)
-    program = made.programs / "systemctl"
-    program.write_text(_SYSTEMCTL.format(python=sys.executable, root=str(made.root), variable=UNIT_VARIABLE))
-    program.chmod(0o755)
+    if scope == "user":
+        (made.runtime / "systemd/private").touch()
+        (made.root / "run/systemd/user").mkdir()
+    values = {"python": sys.executable, "root": str(made.root), "home": str(made.home)}
+    _write(made.programs / "systemctl", fake_systemctl.PROGRAM.format(variable=UNIT_VARIABLE, **values))
+    _write(made.programs / "journalctl", fake_journalctl.PROGRAM.format(**values))
     return made
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 def manager_by_mark(surroundings: Surroundings, environ: dict[str, str]) -> Manager:
     """In place of `manager_of`, which reads control groups that a test cannot make."""
     del surroundings
-    unit = environ.get(UNIT_VARIABLE, "")
-    return Manager(kind=ManagerKind.SYSTEMD, name=unit, detail="system") if unit else Manager()
+    scope, _, unit = environ.get(UNIT_VARIABLE, "").partition("/")
+    return Manager(kind=ManagerKind.SYSTEMD, name=unit, detail=scope) if unit else Manager()

@@ -16,6 +16,7 @@ _SHIM = """\
 echo {name} >>"$FAULT_CALLS"
 if [ "$(grep -c . "$FAULT_CALLS")" = "$FAULT_AT" ]; then
   case $FAULT_WHEN in
+    client) kill -9 "$(cat "$FAULT_CLIENT")"; sleep 0.1; exec {program} "$@" ;;
     after) {program} "$@" ;;
     during) for word; do case $word in of=*) head -c 1000 >"${{word#of=}}" ;; esac; done ;;
   esac
@@ -79,10 +80,19 @@ class Shims:
         folder: Where they go.
         programs: Which programs.
         at: The call that kills, counted over all of them from 1; 0 for none.
-        when: `before` the program runs, `after` it, or `during` it, when `dd` has written 1000 bytes.
+        when: `before` the program runs, `after` it, or `during` it, when `dd` has written 1000 bytes; or
+            `client`: then not the command is killed, but the client that asked for it, and the host goes on.
+        client: The file that holds the client's process id.
     """
 
-    def __init__(self, folder: Path, programs: Sequence[str], at: int = 0, when: str = "before") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        programs: Sequence[str],
+        at: int = 0,
+        when: str = "before",
+        client: Path | None = None,
+    ) -> None:
         folder.mkdir(parents=True)
         for program in programs:
             real = shutil.which(program)
@@ -97,6 +107,7 @@ class Shims:
             "FAULT_CALLS": str(self._calls),
             "FAULT_AT": str(at),
             "FAULT_WHEN": when,
+            "FAULT_CLIENT": str(client or ""),
         }
 
     @property

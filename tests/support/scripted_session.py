@@ -8,10 +8,11 @@ from pathlib import Path
 
 from specttui.errors import SpecttuiError
 from specttui.events import Clock, Launch
+from specttui.host.locks import LockedError
 from specttui.launch.change import apply
 from specttui.launch.diff import describe
 from specttui.launch.edits import Edit, LaunchDiff
-from specttui.session.api import DraftConfigView, PatchPreview
+from specttui.session.api import DraftConfigView, Leftover, PatchPreview
 from specttui.state.snapshot import Series, Snapshot
 from support.scripted_snapshots import LAUNCH, NOW_S, WORKER_PATH, serving, wave
 
@@ -35,6 +36,8 @@ class ScriptedSession:
         failing: Names of commands that fail.
         held: Names of commands that wait until `release` is set.
         other_changes: What else of ours is on the host; also makes the draft's configuration an edited one.
+        leftovers: What other sessions left, until it is dealt with.
+        locked: Raised by commands that would touch a living session's things, unless they take over.
     """
 
     def __init__(
@@ -49,6 +52,8 @@ class ScriptedSession:
         failing: Sequence[str] = (),
         held: Sequence[str] = (),
         other_changes: Sequence[str] = (),
+        leftovers: Sequence[Leftover] = (),
+        locked: LockedError | None = None,
     ) -> None:
         self.current = snapshot or serving()
         self.readonly = readonly
@@ -60,6 +65,8 @@ class ScriptedSession:
         self.held = frozenset(held)
         self.release = asyncio.Event()
         self.other_changes = tuple(other_changes)
+        self.leftovers = tuple(leftovers)
+        self.locked = locked
         self.calls: list[tuple[object, ...]] = []
 
     def snapshot(self) -> Snapshot:
@@ -121,8 +128,28 @@ class ScriptedSession:
     async def patch(self, clock: Clock = Clock.EVENTS) -> None:
         await self._called("patch", clock)
 
-    async def restore(self) -> None:
-        await self._called("restore")
+    def preview_restore(self) -> tuple[str, ...]:
+        return (*((WORKER_PATH,) if self._patched else ()), *(left.path for left in self.leftovers))
+
+    async def restore(self, *, take_over: bool = False) -> None:
+        await self._taking_over("restore", take_over)
+
+    async def restore_leftovers(self, *, take_over: bool = False) -> None:
+        await self._taking_over("restore_leftovers", take_over)
+        self.leftovers = ()
+
+    async def adopt_leftovers(self, *, take_over: bool = False) -> None:
+        await self._taking_over("adopt_leftovers", take_over)
+        self.leftovers = ()
+
+    def ignore_leftovers(self) -> None:
+        self.calls.append(("ignore_leftovers",))
+        self.leftovers = ()
+
+    async def _taking_over(self, name: str, take_over: bool) -> None:
+        await self._called(name, *(("take_over",) if take_over else ()))
+        if self.locked is not None and not take_over:
+            raise self.locked
 
     def preview_restart(self, edits: Sequence[Edit]) -> LaunchDiff:
         return describe(LAUNCH, apply(LAUNCH, edits))

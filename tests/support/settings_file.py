@@ -39,4 +39,7 @@ start = "start {command}"
 [hosts.other]
 via = ["nsenter", "-t", "1"]
 sudo = false
+
+[servers.kimi]
+nodes = ["gpu", "root@gpu-b"]
 """

@@ -10,6 +10,7 @@ import pytest
 
 from specttui.demo.simulated.sglang.simulation.clock import VirtualClock
 from specttui.demo.simulated.sglang.simulation.messages import NewRequest, TokensOut
+from specttui.demo.simulated.sglang.simulation.process_group import Alone
 from specttui.demo.simulated.sglang.srt.managers.scheduler import Scheduler
 from specttui.demo.simulated.sglang.srt.server_args import ServerArgs, prepare_server_args
 
@@ -67,7 +68,7 @@ def run_scheduler(
 ) -> tuple[Scheduler, EndlessRequests, VirtualClock]:
     """Run a scheduler for so many iterations in virtual time."""
     mailbox, clock = EndlessRequests(concurrency), VirtualClock()
-    scheduler = Scheduler(args, mailbox, clock, seed)
+    scheduler = Scheduler(args, mailbox, clock, Alone(seed))
     for _ in range(steps):
         scheduler.step()
     return scheduler, mailbox, clock

@@ -25,6 +25,7 @@ class SshServer:
         shell: Program that plays the login shell.
         exec_allowed: False for an account that may only transfer files: commands end at once, unrun.
         start_up_text: What the shell's start-up files print, on both outputs, before every command.
+        environment: Variables that its logins find, besides HOME, PATH and SHELL.
         host_key: Its host key; a new one unless given.
         port: Where to listen on 127.0.0.1; 0 for any.
 
@@ -38,6 +39,7 @@ class SshServer:
     shell: str = "/bin/sh"
     exec_allowed: bool = True
     start_up_text: bytes = b""
+    environment: dict[str, str] = field(default_factory=dict)
     host_key: asyncssh.SSHKey = field(default_factory=lambda: asyncssh.generate_private_key("ssh-ed25519"))
     port: int = 0
     logins: int = 0
@@ -126,7 +128,7 @@ class SshServer:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self.home,
-            env={"HOME": str(self.home), "PATH": os.environ["PATH"], "SHELL": self.shell},
+            env={"HOME": str(self.home), "PATH": os.environ["PATH"], "SHELL": self.shell, **self.environment},
             start_new_session=True,
         )
         self._children.add(child)

@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from support.pilots import program
+from support.pilots import opened, program
+from support.scripted_leftovers import HELD, LEFT
 from support.scripted_session import ScriptedSession
 from support.scripted_snapshots import connected, disconnected, empty, failed, serving, starting
 from textual.widgets import Input
+
+from specttui.ui.screens.leftovers import LeftoversScreen
 
 
 async def still(pilot):
@@ -49,3 +52,12 @@ def test_timeline(snap_compare):
         await still(pilot)
 
     assert snap_compare(program(ScriptedSession(serving())), terminal_size=(80, 24), run_before=timeline)
+
+
+def test_leftovers(snap_compare):
+    async def asked(pilot):
+        await opened(pilot, LeftoversScreen)
+        await still(pilot)
+
+    session = ScriptedSession(connected(), leftovers=(*HELD, *LEFT))
+    assert snap_compare(program(session), terminal_size=(80, 24), run_before=asked)

@@ -12,17 +12,23 @@ from specttui.host.managers.log_mark import LogMark
 from specttui.host.managers.way import WayOptions
 from specttui.host.processes import ProcessId
 from specttui.host.remote import Remote
+from specttui.host.rights import Rights
 from specttui.host.start import Started
 
 
-async def launchers(remote: Remote, port: int) -> frozenset[tuple[int, int]]:
+async def launchers(remote: Remote, port: int, rights: Rights) -> frozenset[tuple[int, int]]:
     """The servers of a port that are there now, as pairs of pid and start ticks."""
-    discovery = await discover(remote, port=port or None)
+    discovery = await discover(remote, port=port or None, sudo=rights.sudo)
     return frozenset((found.pid, found.info.start_ticks) for found in discovery.servers)
 
 
 async def new_server(
-    remote: Remote, port: int, known: Collection[tuple[int, int]], options: WayOptions, started_by: str
+    remote: Remote,
+    port: int,
+    known: Collection[tuple[int, int]],
+    options: WayOptions,
+    started_by: str,
+    rights: Rights,
 ) -> FoundServer:
     """Wait for a server that was not there before.
 
@@ -32,6 +38,7 @@ async def new_server(
         known: Those that were there before.
         options: How long to wait.
         started_by: What was to start it, for the message.
+        rights: For a server of another user.
 
     Raises:
         ServerStartError: None appears.
@@ -40,7 +47,7 @@ async def new_server(
     clock = asyncio.get_running_loop().time
     deadline = clock() + options.appear_s
     while True:
-        for found in (await discover(remote, port=port or None)).servers:
+        for found in (await discover(remote, port=port or None, sudo=rights.sudo)).servers:
             if (found.pid, found.info.start_ticks) not in known:
                 return found
         if clock() > deadline:
@@ -68,5 +75,6 @@ def as_started(found: FoundServer, mark: LogMark) -> Started:
         session=found.session,
         port=found.port,
         manager=found.manager,
+        user=found.user,
         other_log=(log, mark.start_in(log)),
     )

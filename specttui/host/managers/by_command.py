@@ -14,9 +14,11 @@ from specttui.host.managers.detached import DetachedWay
 from specttui.host.managers.log_mark import mark
 from specttui.host.managers.way import Errand, WayOptions
 from specttui.host.remote import Remote
+from specttui.host.rights import Rights
 from specttui.host.start import OnStart, Started
 from specttui.host.stop import EndBy, OnStop, ServerStopError, Stoppable, StopReport, refuse_managed, stop
 from specttui.launch.redact import redact
+from specttui.log.text import without_secrets
 
 #: A word of a command that stands for the server's whole command line.
 COMMAND_WORD = "{command}"
@@ -40,16 +42,28 @@ class CommandsWay:
         remote: The host.
         commands: The commands.
         options: Limits.
+        rights: For the one of the two that we do ourselves.
     """
 
-    def __init__(self, remote: Remote, commands: ManagerCommands, options: WayOptions) -> None:
+    def __init__(
+        self, remote: Remote, commands: ManagerCommands, options: WayOptions, rights: Rights
+    ) -> None:
         self._remote = remote
         self._commands = commands
         self._options = options
-        self._detached = DetachedWay(remote, options)
+        self._rights = rights
+        self._detached = DetachedWay(remote, options, rights)
 
     async def prepare(self, errand: Errand) -> None:
-        """Nothing is needed beforehand: the commands are the user's own."""
+        """Nothing is needed beforehand for commands, which are the user's own.
+
+        Raises:
+            LaunchError: One of the two is missing, and this account has not the rights to do it itself.
+        """
+        if not self._commands.start:
+            await self._detached.prepare(errand)
+        elif not self._commands.stop:
+            await self._rights.of(errand.launch.user)
 
     async def stop(
         self, server: Stoppable, on_step: OnStop, *, idle_mib: Mapping[int, int] | None = None
@@ -65,8 +79,15 @@ class CommandsWay:
             return await self._detached.stop(server, on_step, idle_mib=idle_mib)
         unmanaged = not server.manager.restarts_by_itself
         by = EndBy(shlex.join(self._commands.stop), self._run_stop, signals=unmanaged)
-        limits = self._options.stop_limits
-        return await stop(self._remote, server, on_step, limits=limits, idle_mib=idle_mib, by=by)
+        return await stop(
+            self._remote,
+            server,
+            on_step,
+            limits=self._options.stop_limits,
+            idle_mib=idle_mib,
+            by=by,
+            through=await self._rights.at_hand(server.user),
+        )
 
     async def _run_stop(self) -> None:
         result = await self._remote.run(self._commands.stop, timeout_s=_COMMAND_S)
@@ -89,7 +110,7 @@ class CommandsWay:
         env_file = await self._keep(f"{errand.session_id}.environment.sh", _shell(changed))
         argv = _expanded(self._commands.start, errand.launch, changed)
         variables = {ARGV_VARIABLE: json.dumps(errand.launch.argv), ENV_FILE_VARIABLE: env_file}
-        known = await launchers(self._remote, errand.port)
+        known = await launchers(self._remote, errand.port, self._rights)
         before = await mark(self._remote, errand.log)
         result = await self._remote.run(argv, env=variables, timeout_s=_COMMAND_S)
         if not result.ok:
@@ -98,7 +119,9 @@ class CommandsWay:
                 cause=_said(result.stdout, result.stderr),
                 remedy=f"Run it by hand on the host: {shlex.join(self._commands.start)}",
             )
-        found = await new_server(self._remote, errand.port, known, self._options, "The start command")
+        found = await new_server(
+            self._remote, errand.port, known, self._options, "The start command", self._rights
+        )
         on_step(ServerStarting(pid=found.pid, launch=redact(errand.launch), label=errand.label))
         return as_started(found, before)
 
@@ -137,4 +160,5 @@ def _expanded(words: Sequence[str], launch: Launch, changed: Mapping[str, str | 
 
 
 def _said(*outputs: bytes) -> str:
-    return "\n".join(text for out in outputs if (text := out.decode("utf-8", "replace").strip()))[-2000:]
+    said = "\n".join(text for out in outputs if (text := out.decode("utf-8", "replace").strip()))
+    return without_secrets(said)[-2000:]

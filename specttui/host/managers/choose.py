@@ -12,6 +12,7 @@ from specttui.host.managers.refused import RefusedWay
 from specttui.host.managers.systemd import SystemdWay
 from specttui.host.managers.way import Way, WayOptions
 from specttui.host.remote import Remote
+from specttui.host.rights import Rights
 from specttui.host.sudo import Sudo
 
 
@@ -22,7 +23,7 @@ class Ways:
         remote: The host.
         commands: The profile's own commands.
         options: Limits.
-        sudo: For the system's units.
+        sudo: For the system's units and for servers of other users.
     """
 
     def __init__(
@@ -32,20 +33,26 @@ class Ways:
         self._commands = commands
         self._options = options
         self._units: dict[Unit, SystemdWay] = {}
+        self.rights = Rights(remote, sudo)
         self.overrides = UnitOverrides(remote, sudo)
 
     def way(self, manager: Manager) -> Way:
         """The way for servers of a manager."""
         if self._commands.stop or self._commands.start:
-            return CommandsWay(self._remote, self._commands, self._options)
+            return CommandsWay(self._remote, self._commands, self._options, self.rights)
         if manager.kind is ManagerKind.SYSTEMD:
             unit = Unit.of(manager)
             if unit not in self._units:
-                self._units[unit] = SystemdWay(self._remote, unit, self.overrides, self._options)
+                self._units[unit] = SystemdWay(self._remote, unit, self.overrides, self._options, self.rights)
             return self._units[unit]
         if manager.restarts_by_itself:
             return RefusedWay(self._remote, manager)
-        return DetachedWay(self._remote, self._options)
+        return DetachedWay(self._remote, self._options, self.rights)
+
+    @property
+    def starts_by_command(self) -> bool:
+        """True where the profile's own command starts the server, whatever is known of it."""
+        return bool(self._commands.start)
 
     def refusal(self, manager: Manager) -> str:
         """Why a restart will be refused, for showing beforehand; "" when it will not."""

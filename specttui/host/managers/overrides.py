@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,8 +15,13 @@ from specttui.host.runner import Runner
 from specttui.host.stop import ServerStopError
 from specttui.host.sudo import Sudo
 
+#: One of systemd's two managers.
+Scope = Literal["system", "user"]
+
 _JOB_S = 330.0
 _STEP_S = 90.0
+_SCOPES: tuple[Scope, ...] = ("system", "user")
+_TITLE = re.compile(r"session (?P<session>[^ ,]+), (?P<moment>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -23,7 +29,7 @@ class Unit:
     """A unit of the system's manager or of the user's."""
 
     name: str
-    scope: Literal["system", "user"] = "system"
+    scope: Scope = "system"
 
     @classmethod
     def of(cls, manager: Manager) -> Unit:
@@ -42,14 +48,36 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class DropIn:
+    """An override as it lies on the host: `written` is None and `session_id` empty where it does not say."""
+
+    path: str
+    session_id: str = ""
+    written: datetime | None = None
+
+    @classmethod
+    def parse(cls, path: str, title: str) -> DropIn:
+        """Read the title that an override begins with."""
+        found = _TITLE.search(title)
+        if not found:
+            return cls(path)
+        return cls(path, found["session"], datetime.fromisoformat(f"{found['moment']}+00:00"))
+
+
+@dataclass(frozen=True, slots=True)
 class UnitState:
-    """What was seen of a unit. `ours` is True while it has an override, this session's or a dead one's."""
+    """What was seen of a unit.
+
+    `ours` is True while it has an override, this session's or a dead one's; `complaint` is what systemctl
+    said where it does not answer.
+    """
 
     folder: str
     allowed: bool
     ours: bool
     drop_in: str
     properties: dict[str, str]
+    complaint: str
 
 
 class UnitOverrides:
@@ -64,12 +92,16 @@ class UnitOverrides:
         self._remote = remote
         self._sudo = sudo
         self._root: Runner | None = None
-        self._active: set[Unit] = set()
+        self._active: dict[Unit, DropIn] = {}
 
     @property
     def active(self) -> tuple[Unit, ...]:
         """The units that have an override of ours, this session's or found."""
         return tuple(sorted(self._active))
+
+    def drop_in(self, unit: Unit) -> DropIn:
+        """The override of an active unit."""
+        return self._active[unit]
 
     async def find(self) -> tuple[Unit, ...]:
         """Look for overrides that sessions left; those found count as active.
@@ -81,8 +113,9 @@ class UnitOverrides:
             answer = await self._step(self._remote, "find", Unit(""))
         except RemoteCommandError:
             return self.active  # without Python on the host there is nothing of ours
-        self._active |= {Unit(name, "system") for name in answer["system"]}
-        self._active |= {Unit(name, "user") for name in answer["user"]}
+        for scope in _SCOPES:
+            for each in answer[scope]:
+                self._active[Unit(each["unit"], scope)] = DropIn.parse(each["drop_in"], each["title"])
         return self.active
 
     async def look(self, unit: Unit) -> UnitState:
@@ -91,9 +124,14 @@ class UnitOverrides:
         if unit.scope == "system" and not answer["allowed"] and answer["folder"]:
             answer["allowed"] = await self._become_root()
         if answer["ours"]:
-            self._active.add(unit)
+            self._active.setdefault(unit, DropIn(answer["drop_in"]))
         return UnitState(
-            answer["folder"], answer["allowed"], answer["ours"], answer["drop_in"], answer["unit"]
+            answer["folder"],
+            answer["allowed"],
+            answer["ours"],
+            answer["drop_in"],
+            answer["unit"],
+            answer["complaint"],
         )
 
     async def write(self, unit: Unit, launch: Launch, session_id: str) -> str:
@@ -118,7 +156,7 @@ class UnitOverrides:
                 cause=answer["error"],
                 remedy=f"Change it by hand: {unit.control} edit {unit.name}",
             )
-        self._active.add(unit)
+        self._active[unit] = DropIn(str(answer["drop_in"]), session_id, moment)
         return str(answer["drop_in"])
 
     async def undo(self, unit: Unit) -> None:
@@ -134,7 +172,7 @@ class UnitOverrides:
                 cause=answer["error"],
                 remedy=f"Remove zzz-specttui.conf from {unit.name}.d and run: {unit.control} daemon-reload",
             )
-        self._active.discard(unit)
+        self._active.pop(unit, None)
 
     async def stop(self, unit: Unit) -> None:
         """Stop the unit, and wait for it.

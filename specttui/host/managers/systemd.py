@@ -12,6 +12,7 @@ from specttui.host.managers.overrides import Unit, UnitOverrides, UnitState
 from specttui.host.managers.way import Errand, WayOptions
 from specttui.host.remote import Remote
 from specttui.host.remote_scripts.systemd_unit import LIVE_VARIABLES
+from specttui.host.rights import Rights
 from specttui.host.start import OnStart, Started
 from specttui.host.stop import EndBy, OnStop, Stoppable, StopReport, stop
 from specttui.launch.redact import redact
@@ -29,10 +30,14 @@ class SystemdWay:
         unit: The unit.
         overrides: The host's overrides.
         options: Limits.
+        rights: For what is left of a server of another user.
     """
 
-    def __init__(self, remote: Remote, unit: Unit, overrides: UnitOverrides, options: WayOptions) -> None:
+    def __init__(
+        self, remote: Remote, unit: Unit, overrides: UnitOverrides, options: WayOptions, rights: Rights
+    ) -> None:
         self._remote = remote
+        self._rights = rights
         self._unit = unit
         self._overrides = overrides
         self._options = options
@@ -63,7 +68,9 @@ class SystemdWay:
         )
         if not state.folder:
             raise ServerManagedError(
-                f"systemd does not answer for the unit {name}", cause="systemctl show failed.", remedy=by_hand
+                f"systemd does not answer for the unit {name}",
+                cause=state.complaint or "Its search path has no volatile folder.",
+                remedy=by_hand,
             )
         if not state.allowed:
             raise ServerManagedError(
@@ -83,17 +90,24 @@ class SystemdWay:
     ) -> StopReport:
         """Let systemd stop the unit, and wait for its processes, ports and memory."""
         by = EndBy(f"systemctl stop {self._unit.name}", lambda: self._overrides.stop(self._unit))
-        limits = self._options.stop_limits
-        return await stop(self._remote, server, on_step, limits=limits, idle_mib=idle_mib, by=by)
+        return await stop(
+            self._remote,
+            server,
+            on_step,
+            limits=self._options.stop_limits,
+            idle_mib=idle_mib,
+            by=by,
+            through=await self._rights.at_hand(server.user),
+        )
 
     async def start(self, errand: Errand, on_step: OnStart) -> Started:
         """Let systemd start the unit with our command, or with its own."""
-        known = await launchers(self._remote, errand.port) if self._own else frozenset()
+        known = await launchers(self._remote, errand.port, self._rights) if self._own else frozenset()
         before = await mark(self._remote, errand.log)
         pid, start_ticks = await self._overrides.start(self._unit)
         if self._own:
             words = f"systemctl start {self._unit.name}"
-            found = await new_server(self._remote, errand.port, known, self._options, words)
+            found = await new_server(self._remote, errand.port, known, self._options, words, self._rights)
             started = as_started(found, before)
         else:
             started = self._started(pid, start_ticks, errand, before)
@@ -106,6 +120,7 @@ class SystemdWay:
             start_ticks=start_ticks,
             port=errand.port,
             manager=self._unit.manager,
+            user=errand.launch.user,
             other_log=(before.source, before.start),
         )
 

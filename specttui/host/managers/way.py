@@ -40,6 +40,7 @@ class Way(Protocol):
 
         Raises:
             ServerManagedError: This server cannot be restarted by us; the remedy says who can.
+            LaunchError: This account has not the rights for it.
         """
         ...
 

@@ -16,8 +16,15 @@ from specttui.host.remote_scripts import frames
 
 _CHUNK_BYTES = 65536
 _SILENCE_S = 60.0
+_DOUBT_S = 5.0
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d) ")
 _SUPPRESSED = re.compile(r"Suppressed \d+ messages from ")
+#: journalctl's word that this account sees its own entries only; it goes on, and may never print a line.
+_NOT_SEEING = b"not seeing messages from other users"
+_HIDDEN_ENTRIES = (
+    "journalctl says: {} No line of this unit came: add this account to the group systemd-journal, or "
+    "restart the server through specttui with its output in a file."
+)
 
 
 class Docker:
@@ -34,6 +41,7 @@ class Docker:
         self.cursor = parameters["cursor"]
         self.skip = 0
         self.said = b""
+        self.doubt = ""
 
     def argv(self) -> "list[str]":
         """The command that goes on after the last line we had."""
@@ -71,12 +79,18 @@ class Journal:
         self.lines = parameters["lines"]
         self.cursor = parameters["cursor"]
         self.said = b""
+        self.doubt = ""
 
     def argv(self) -> "list[str]":
-        """The command that goes on after the last entry we had."""
-        backlog = f"--lines={self.lines}" if self.lines else "--no-tail"
-        since = f"--after-cursor={self.cursor}" if self.cursor else backlog
-        return ["journalctl", "--follow", "--output=json", "--output-fields=MESSAGE", since, *self.unit]
+        """The command that goes on after the last entry we had.
+
+        `--all`, or entries of more than 4096 bytes come without their text: SGLang's line of arguments has
+        more. `--no-tail`, or following begins with the last ten entries; journalctl(1).
+        """
+        shown = ["--follow", "--all", "--output=json", "--output-fields=MESSAGE"]
+        if self.cursor:
+            return ["journalctl", *shown, "--no-tail", f"--after-cursor={self.cursor}", *self.unit]
+        return ["journalctl", *shown, f"--lines={self.lines}" if self.lines else "--no-tail", *self.unit]
 
     def text(self, line: bytes, out: "frames.Writer") -> "bytes | None":
         """An entry's message; journald's note on dropped messages becomes a notice."""
@@ -84,11 +98,15 @@ class Journal:
             entry = json.loads(line.decode("utf-8", "replace"))
         except ValueError:
             self.said = line
+            if _NOT_SEEING in line:
+                self.doubt = _HIDDEN_ENTRIES.format(line.decode("utf-8", "replace").strip())
             return None
         self.cursor = entry.get("__CURSOR", self.cursor)
         message = entry.get("MESSAGE") or ""
-        if isinstance(message, list):
-            return bytes(message)
+        if isinstance(message, list) and isinstance(message[0], int):
+            return bytes(message)  # text that is not printable
+        if isinstance(message, list):  # a field that one entry has several times
+            message = "\n".join(str(each) for each in message)
         if _SUPPRESSED.match(message):
             out.notice("suppressed", message)
             return None
@@ -147,6 +165,14 @@ class Relay:
                 self._send(piece)
             elif self.source.cursor and time.monotonic() - last_s > _SILENCE_S:
                 return 0
+            elif self.source.doubt and time.monotonic() - last_s > _DOUBT_S:
+                self._tell_doubt()
+
+    def _tell_doubt(self) -> None:
+        """Say what may keep every line from us, where none has come."""
+        if not self.source.cursor:
+            self.out.notice("cannot_follow", self.source.doubt)
+        self.source.doubt = ""
 
     def _send(self, piece: bytes) -> None:
         lines = (self.rest + piece).split(b"\n")

@@ -4,6 +4,9 @@ A frame is the line `MARK {json}` and then `length` bytes. The mark is drawn ane
 neither a log's own text nor a shell's start-up noise can be taken for a header.
 """
 
+# A plain os call: it is made several times a second.
+# ruff: noqa: PTH110
+
 import json
 import os
 import select
@@ -11,6 +14,8 @@ import signal
 import sys
 import time
 
+#: The variable that holds the pid of the shell that must live on where the one above is not ours.
+LEADER = "SPECTTUI_LEADER"
 _ALIVE_S = 5.0
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
@@ -25,6 +30,7 @@ class Writer:
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self._parent = os.getppid()
+        self._leader = "/proc/" + os.environ.get(LEADER, "self")
         self._last_s = time.monotonic()
         self._poll = select.poll()
         self._poll.register(1, 0)
@@ -49,7 +55,8 @@ class Writer:
 
     def check_reader(self) -> None:
         """End the program when the connection is gone: nothing of ours may stay behind on the host."""
-        if os.getppid() != self._parent or any(event & _GONE for _, event in self._poll.poll(0)):
+        left = os.getppid() != self._parent or not os.path.exists(self._leader)
+        if left or any(event & _GONE for _, event in self._poll.poll(0)):
             sys.exit(0)
         if time.monotonic() - self._last_s > _ALIVE_S:
             self.send("alive")

@@ -1,7 +1,7 @@
 """The server's interpreter, its sglang package and the worker files in it. Runs on the host."""
 # Plain os calls: the program starts anew for every look, and /proc holds thousands of links; the program
 # has one thread.
-# ruff: noqa: PLW1509, PTH112, PTH113, PTH118, PTH120, PTH207
+# ruff: noqa: PLW1509, PTH112, PTH113, PTH116, PTH118, PTH120, PTH207
 
 import base64
 import glob
@@ -10,6 +10,7 @@ import json
 import os
 import pwd
 import re
+import stat
 import subprocess
 import zlib
 from collections.abc import Sequence
@@ -159,7 +160,21 @@ def package(place: Place) -> "dict[str, object]":
     }
 
 
-def _worker_file(path: str) -> "dict[str, object]":
+def _allows(path: str, account: "list[int]") -> bool:
+    """Whether the mode of a file or folder lets an account write there: its number, then its groups'."""
+    found = os.stat(path)
+    if found.st_uid == account[0]:
+        return bool(found.st_mode & stat.S_IWUSR)
+    return bool(found.st_mode & (stat.S_IWGRP if found.st_gid in account[1:] else stat.S_IWOTH))
+
+
+def _may_replace(path: str, folder: str, account: "list[int]") -> bool:
+    if not account:
+        return os.access(path, os.W_OK) and os.access(folder, os.W_OK)
+    return not path.startswith("/proc/") and _allows(path, account) and _allows(folder, account)
+
+
+def _worker_file(path: str, account: "list[int]") -> "dict[str, object]":
     data = procfs.read_bytes(path)
     inside = path.startswith("/proc/")  # a link there leads out of the server's file system
     folder = os.path.dirname(path if inside else os.path.realpath(path))
@@ -168,17 +183,23 @@ def _worker_file(path: str) -> "dict[str, object]":
         "readable": data is not None,
         "sha256": hashlib.sha256(data or b"").hexdigest(),
         "size_bytes": len(data or b""),
-        "writable": os.access(path, os.W_OK) and os.access(folder, os.W_OK),
+        "writable": _may_replace(path, folder, account),
         "content": base64.b64encode(zlib.compress((data or b"")[:_SOURCE_LIMIT_BYTES])).decode("ascii"),
     }
 
 
-def worker_files(root: str, package_path: str) -> "list[dict[str, object]]":
-    """Every worker file of the package, with its content, so that no second visit is needed."""
+def worker_files(root: str, package_path: str, account: "list[int]") -> "list[dict[str, object]]":
+    """Every worker file of the package, with its content, so that no second visit is needed.
+
+    Args:
+        root: The way into the server's file system, "" for ours.
+        package_path: The package's folder.
+        account: The account that may or may not write them, by its number and its groups'; empty for ours.
+    """
     if not package_path:
         return []
     folder = procfs.way_to(root, package_path) + "/srt/speculative"
     names: Sequence[str] = []
     names = glob.glob(glob.escape(folder) + "/*worker*.py")
     names += glob.glob(glob.escape(folder) + "/*/*worker*.py")
-    return [_worker_file(name) for name in sorted(names)]
+    return [_worker_file(name, account) for name in sorted(names)]

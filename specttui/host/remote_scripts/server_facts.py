@@ -108,13 +108,16 @@ def _is_text(words: "tuple[bytes, ...]") -> bool:
     return all(word == procfs.text(word).encode("utf-8") for word in words)
 
 
-def collect(table: "dict[int, procfs.Process]", pid: int, known: str) -> "dict[str, object]":
+def collect(
+    table: "dict[int, procfs.Process]", pid: int, known: str, account: "list[int]"
+) -> "dict[str, object]":
     """All facts of one server.
 
     Args:
         table: All processes.
         pid: The launcher.
         known: How it was recognised.
+        account: For whom its files may be writable; see `package.worker_files`.
     """
     process = table[pid]
     argv = [procfs.text(word) for word in process.argv]
@@ -147,6 +150,6 @@ def collect(table: "dict[int, procfs.Process]", pid: int, known: str) -> "dict[s
         "answers_at": {"address": address, "port": port},
         "server_info": _server_info(argv, address, port),
         "package": found,
-        "workers": package.worker_files(root, str(found["path"])),
+        "workers": package.worker_files(root, str(found["path"]), account),
         "surroundings": surroundings,
     }

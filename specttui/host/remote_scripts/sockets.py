@@ -14,15 +14,16 @@ _LISTEN = b"0A"
 
 
 class Listener(NamedTuple):
-    """One listening socket; `pid` is 0 when its owner is hidden from us."""
+    """One listening socket; `pid` is 0 when its process is hidden from us, `uid` is its user's."""
 
     address: str
     port: int
     pid: int
+    uid: int = 0
 
     def as_json(self) -> "dict[str, object]":
         """The value as it goes over the wire."""
-        return dict(self._asdict())
+        return {"address": self.address, "port": self.port, "pid": self.pid}
 
 
 def _address(field: bytes) -> str:
@@ -41,7 +42,7 @@ def _listening_inodes(namespace_pid: str) -> "dict[int, Listener]":
             fields = line.split()
             if len(fields) > 9 and fields[3] == _LISTEN:
                 address, _, port = fields[1].partition(b":")
-                found[int(fields[9])] = Listener(_address(address), int(port, 16), 0)
+                found[int(fields[9])] = Listener(_address(address), int(port, 16), 0, int(fields[7]))
     return found
 
 

@@ -71,10 +71,12 @@ class Control:
 
     def __init__(self, scope: str) -> None:
         self.words = ["systemctl", "--user"] if scope == "user" else ["systemctl"]
+        self.complaint = ""
         runtime = f"/run/user/{os.geteuid()}"
         self.env = dict(os.environ)
         if scope == "user" and "XDG_RUNTIME_DIR" not in self.env and os.path.isdir(runtime):
             self.env["XDG_RUNTIME_DIR"] = runtime
+        self.own_folder = os.path.join(self.env.get("XDG_RUNTIME_DIR", ""), "systemd/user")
 
     def run(self, *words: str, timeout_s: float = _COMMAND_S) -> "tuple[int, str]":
         """Run it; its exit status, and all that it printed."""
@@ -97,7 +99,10 @@ class Control:
     def folder(self) -> str:
         """The volatile folder of the manager's search path, "" when it has none or does not answer."""
         status, said = self.run("show", "--property=UnitPath", "--value")
+        self.complaint = "" if status == 0 else said.strip()
         paths = said.split() if status == 0 else []
+        if "--user" in self.words and self.own_folder in paths:
+            return self.own_folder  # wherever a login has it
         return next((path for path in paths if _FOLDER.search(path)), "")
 
     def properties(self, unit: str) -> "dict[str, str]":
@@ -172,6 +177,7 @@ def look(control: Control, parameters: "dict[str, Any]") -> "dict[str, Any]":
         "ours": bool(folder) and os.path.exists(place.drop_in),
         "drop_in": place.drop_in,
         "unit": control.properties(parameters["unit"]),
+        "complaint": control.complaint,
     }
 
 
@@ -241,12 +247,17 @@ def start(control: Control, parameters: "dict[str, Any]") -> "dict[str, Any]":
     return {"pid": 0, "start_ticks": 0, "error": error}
 
 
-def _overridden(control: Control) -> "list[str]":
-    """The units of a manager that run with an override of ours."""
+def _overridden(control: Control) -> "list[dict[str, str]]":
+    """The units of a manager that run with an override of ours, and what it says of itself."""
     folder = control.folder()
     names = sorted(os.listdir(folder)) if folder and os.path.isdir(folder) else []
-    units = [name[:-2] for name in names if name.endswith(".service.d")]
-    return [unit for unit in units if os.path.exists(Place(folder, unit).drop_in)]
+    found = []
+    for unit in (name[:-2] for name in names if name.endswith(".service.d")):
+        drop_in = Place(folder, unit).drop_in
+        if os.path.exists(drop_in):
+            title = (procfs.read_bytes(drop_in) or b"").split(b"\n")[0]
+            found.append({"unit": unit, "drop_in": drop_in, "title": procfs.text(title)})
+    return found
 
 
 def find(control: Control, parameters: "dict[str, Any]") -> "dict[str, Any]":

@@ -7,6 +7,7 @@ from specttui.host.transport import reached
 from specttui.session.doctor.account import account
 from specttui.session.doctor.findings import Examination, Findings
 from specttui.session.doctor.inside import inside
+from specttui.session.doctor.left_behind import left_behind
 from specttui.session.doctor.serving import serving
 from specttui.session.doctor.way_in import way_in
 from specttui.session.options import SessionOptions
@@ -30,6 +31,7 @@ async def examine(options: SessionOptions, prompter: Prompter) -> Examination:
             await account(connection, found)
             remote = reached(connection, options.via)
             if await inside(remote, options, found):
+                await left_behind(remote, options.shown_name, found)
                 await serving(remote, options, prompter, found)
         finally:
             await connection.close()

@@ -37,12 +37,15 @@ async def serving(remote: Remote, options: SessionOptions, prompter: Prompter, f
             port=options.server_port,
             log_path=options.log_path,
             inspect_source=partial(inspect, targets=options.targets),
+            sudo=(sudo := Sudo(remote, prompter, options.sudo)),
         )
         if not discovery.servers:
             for problem in discovery.problems:
                 found.fail("SGLang", problem.text, problem.remedy or "Start the server, then look again.")
         for server in discovery.servers:
-            await _server(remote, options, prompter, server, found)
+            await _server(remote, options, prompter, server, found, sudo)
+            with found.trying("restarts"):
+                await _restarts(remote, server, options, sudo, found)
 
 
 async def _gpus(remote: Remote, found: Findings) -> None:
@@ -59,19 +62,25 @@ async def _gpus(remote: Remote, found: Findings) -> None:
 
 
 async def _server(
-    remote: Remote, options: SessionOptions, prompter: Prompter, server: FoundServer, found: Findings
+    remote: Remote,
+    options: SessionOptions,
+    prompter: Prompter,
+    server: FoundServer,
+    found: Findings,
+    sudo: Sudo,
 ) -> None:
     info = server.info
     state = "serving" if server.serving else "not answering yet"
     version = info.sglang_version or "of unknown version"
     found.ok("SGLang", f"{version}, process {info.pid}, port {info.port}, {state}")
-    await _log(remote, server, options, found)
+    await _log(remote, server, options, found, sudo)
     with found.trying("worker file"):
         await _worker(remote, options, prompter, info.worker, found)
-    _manager(remote, server, options, found)
 
 
-async def _log(remote: Remote, server: FoundServer, options: SessionOptions, found: Findings) -> None:
+async def _log(
+    remote: Remote, server: FoundServer, options: SessionOptions, found: Findings, sudo: Sudo
+) -> None:
     log = server.info.log
     advice = proposal(log)
     if options.commands.log:
@@ -79,6 +88,9 @@ async def _log(remote: Remote, server: FoundServer, options: SessionOptions, fou
     elif advice:
         found.fail("log", f"It goes to {log.path or log.detail or 'an unknown place'}.", advice)
     elif log.kind is LogKind.FILE and not (await remote.run(["test", "-r", log.path])).ok:
+        if server.user in sudo.proven:
+            found.ok("log", f"file {log.path}, read through sudo as {sudo.proven[server.user]}")
+            return
         remedy = "Let the account read it, or name another file with --log."
         found.fail("log", f"{log.path} cannot be read.", remedy)
     else:
@@ -154,21 +166,23 @@ async def _disk(remote: Remote, folder: str, found: Findings) -> None:
         found.ok("disk", detail)
 
 
-def _manager(remote: Remote, server: FoundServer, options: SessionOptions, found: Findings) -> None:
+async def _restarts(
+    remote: Remote, server: FoundServer, options: SessionOptions, sudo: Sudo, found: Findings
+) -> None:
+    """Whether signals and a start would work: by whom, and through which manager."""
     manager = server.manager
-    ways = Ways(remote, options.commands, WayOptions(stop_limits=options.stop_limits))
-    own = bool(options.commands.stop or options.commands.start)
-    if not server.restartable and not own:
-        problem = next(iter(server.problems), None)
-        detail = problem.text if problem else "The server's command line is not known."
-        remedy = (problem.remedy if problem else "") or "Restart it by hand, then look again (f5)."
-        found.warn("restarts", detail, remedy)
+    ways = Ways(remote, options.commands, WayOptions(stop_limits=options.stop_limits), sudo)
+    if server.obstacles and not ways.starts_by_command:
+        problem = server.obstacles[0]
+        found.warn("restarts", problem.text, problem.remedy)
     elif ways.refusal(manager):
         name = f"{manager.kind.value} {manager.name}".rstrip()
         found.warn("restarts", f"The server is run by {name}.", managers.remedy(manager))
     else:
-        said = "; ".join(ways.words(manager))
-        found.ok("restarts", said or f"specttui can stop and start it ({manager.kind.value})")
+        said = "; ".join(ways.words(manager)) or f"specttui can stop and start it ({manager.kind.value})"
+        own = options.commands.stop and options.commands.start
+        other = None if own else await ways.rights.of(server.user, ask=False)
+        found.ok("restarts", f"{said}; signals and start go {other.words}" if other else said)
 
 
 def _host(options: SessionOptions) -> str:

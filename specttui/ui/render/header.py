@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from specttui.events import Clock, FileState, Gpu, ServerInfo
@@ -49,22 +50,31 @@ def title_line(snapshot: Snapshot, view: View, width: int, glyphs: Glyphs) -> Co
     """The first line: host, model, version and parallelism; badges at the right."""
     badges = _badges(snapshot, view)
     room = width - badges.cell_length - 1
-    parts = [("specttui", STRONG), ("  " + cut(harmless(snapshot.target) or "no host", 32, glyphs), STRONG)]
-    start = line(*parts)
-    for text in _server_words(snapshot.server, glyphs):
+    words = _server_words(snapshot, glyphs)
+    target_width = 32
+    if snapshot.nodes:  # the names follow in full below; here their number must not be lost
+        target_width = max(8, min(32, room - cell_len(f"specttui    {words[0]}")))
+    target = cut(harmless(snapshot.target) or "no host", target_width, glyphs)
+    start = line(("specttui", STRONG), (f"  {target}", STRONG))
+    for text in words:
         longer = line(start, "  ", text)
         if longer.cell_length <= room:
             start = longer
     return spread(start, badges, width)
 
 
-def _server_words(server: ServerInfo | None, glyphs: Glyphs) -> list[str]:
+def _server_words(snapshot: Snapshot, glyphs: Glyphs) -> list[str]:
+    """What runs, the most important first; on several hosts that is how many."""
+    server, count = snapshot.server, len(snapshot.nodes)
     if server is None:
-        return []
+        return [f"{count} nodes"] if count else []
     words = [cut_middle(model_name(server.model_path), 28, glyphs)]
     if server.sglang_version:
         words.append(f"sglang {harmless(server.sglang_version)}")
-    words.append(parallelism(server))
+    if count:
+        words.insert(0, f"{parallelism(server)} on {count} nodes")
+    else:
+        words.append(parallelism(server))
     return [word for word in words if word]
 
 

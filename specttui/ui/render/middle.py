@@ -51,7 +51,7 @@ def explain(snapshot: Snapshot) -> Awaited:
 
 
 def _connection(snapshot: Snapshot) -> Awaited | None:
-    target, detail = harmless(snapshot.target), snapshot.connection_detail
+    target, detail = _where(snapshot), snapshot.connection_detail
     if snapshot.connection == "connecting":
         return Awaited("CONNECTION", f"Connecting to {target}.", detail)
     if snapshot.connection == "retrying":
@@ -62,13 +62,25 @@ def _connection(snapshot: Snapshot) -> Awaited | None:
     return None
 
 
+def _where(snapshot: Snapshot) -> str:
+    """The host that is meant; of several, those that are in the state that the snapshot shows."""
+    meant = [
+        node.name
+        for node in snapshot.nodes
+        if node.connection == snapshot.connection
+        and (snapshot.connection != "up" or node.server_phase == snapshot.server_phase)
+    ]
+    return harmless(", ".join(meant) or snapshot.target)
+
+
 def _server(snapshot: Snapshot) -> Awaited | None:
     detail = snapshot.server_detail
     if snapshot.server_phase == "unknown":
         return Awaited("SERVER", "Looking for a running SGLang server.", detail)
     if snapshot.server_phase == "none":
         remedy = "Start one, then press f5 to look again."
-        return Awaited("SERVER", "No SGLang server runs on this host.", detail, remedy, WARN)
+        where = _where(snapshot) if snapshot.nodes else "this host"
+        return Awaited("SERVER", f"No SGLang server runs on {where}.", detail, remedy, WARN)
     if snapshot.server_phase == "exited":
         return Awaited(
             "SERVER", "The server has exited.", detail, "Press r to start it, f5 to look again.", WARN

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from rich.cells import cell_len
 from textual.content import Content
 
-from specttui.state.snapshot import ProgressView, Snapshot
+from specttui.state.snapshot import NodeRow, ProgressView, Snapshot
 from specttui.ui.render import figures
 from specttui.ui.render.bars import bar
+from specttui.ui.render.node_words import counted, doing, rank_text, short_names, state_word, trouble
 from specttui.ui.render.panel import Panel, Space
-from specttui.ui.render.text import DRAWN, MUTED, STRONG, WARN, fit, harmless, line, wrap
+from specttui.ui.render.text import (
+    DRAWN,
+    MUTED,
+    STRONG,
+    WARN,
+    cut,
+    cut_middle,
+    fit,
+    harmless,
+    left,
+    line,
+    wrap,
+)
 
 #: What the phases of a start-up are called on the screen.
 STARTUP_NAMES = {
@@ -25,6 +41,8 @@ STARTUP_NAMES = {
 }
 #: Seconds of silence after which the last output is marked.
 QUIET_S = 30.0
+#: Cells that a node's progress needs beside that of another one, and how many of them are its name's.
+_NODE_WIDTH, _NODE_NAME_WIDTH = 36, 16
 
 
 def progress_panel(snapshot: Snapshot, space: Space) -> Panel:
@@ -33,13 +51,15 @@ def progress_panel(snapshot: Snapshot, space: Space) -> Panel:
     progress = snapshot.progress
     if progress is None:
         detail = harmless(snapshot.server_detail) or "waiting for the first sign of life"
-        return Panel(title, "", tuple(line((row, STRONG)) for row in wrap(detail, space.width)))
+        words = [line((row, STRONG)) for row in wrap(detail, space.width)]
+        return Panel(title, "", (*words, *_node_lines(snapshot.nodes, space, len(words))))
     name = STARTUP_NAMES.get(progress.phase, harmless(progress.phase))
     lines = [
         line((name, STRONG), (f"  {harmless(progress.detail)}" if progress.detail else "", MUTED)),
         _bar_line(progress, space),
         _time_line(progress),
     ]
+    lines.extend(_node_lines(snapshot.nodes, space, len(lines)))
     if snapshot.server_detail:
         lines.append(line((harmless(snapshot.server_detail), MUTED)))
     lines.append(line(("escape cancels at the next safe point", MUTED)))
@@ -64,3 +84,44 @@ def _time_line(progress: ProgressView) -> Content:
         f"{figures.duration(progress.elapsed_s)} so far, {rest}",
         (heard, WARN if quiet is not None and quiet >= QUIET_S else MUTED),
     )
+
+
+def _node_lines(nodes: Sequence[NodeRow], space: Space, taken: int) -> list[Content]:
+    """Where each node is, in the rows that are left: one per row, or several side by side."""
+    rows = max(1, space.body_rows - taken)
+    columns = max(1, min(-(-len(nodes) // rows), space.width // _NODE_WIDTH))
+    width = space.width // columns
+    shown = _furthest_behind(nodes, rows * columns)
+    names = short_names(nodes)
+    cells = [_node_cell(node, names[node.name], width, space, alone=columns == 1) for node in shown]
+    if len(shown) < len(nodes):
+        cells.append(line((f"+{len(nodes) - len(shown)} more", MUTED)))
+    return [line(*cells[start : start + columns]) for start in range(0, len(cells), columns)]
+
+
+def _furthest_behind(nodes: Sequence[NodeRow], room: int) -> Sequence[NodeRow]:
+    """All nodes, or where they do not fit those that the others wait for, one cell kept free; by rank."""
+    if len(nodes) <= room:
+        return nodes
+    steps = list(STARTUP_NAMES)
+
+    def position(node: NodeRow) -> tuple[int, int, float]:
+        step = steps.index(node.startup_phase) if node.startup_phase in steps else -1
+        return -trouble(node, nodes), step, (node.startup_done or 0) / (node.startup_total or 1)
+
+    behind = sorted(nodes, key=position)[: room - 1]
+    return [node for node in nodes if node in behind]
+
+
+def _node_cell(node: NodeRow, name: str, width: int, space: Space, *, alone: bool) -> Content:
+    glyphs, name_width = space.glyphs, _NODE_NAME_WIDTH
+    lead = f"{rank_text(node):>2} {left(cut_middle(name, name_width - 1, glyphs), name_width, glyphs)}"
+    word = state_word(node)
+    if node.startup_phase and word.text == "starting":
+        step = STARTUP_NAMES.get(node.startup_phase, harmless(node.startup_phase))
+        text = f"{step}  {counted(node)}".rstrip() if alone else doing(node)
+    else:
+        text = ", ".join(part for part in (word.text, doing(node)) if part)
+    style = word.style if word.trouble else MUTED
+    rest = width - cell_len(lead)
+    return line(lead, (left(cut(text, rest - 1, glyphs), rest, glyphs), style))

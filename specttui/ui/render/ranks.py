@@ -15,8 +15,13 @@ def ranks_panel(ranks: tuple[RankRow, ...], space: Space) -> Panel:
     if not ranks:
         text = "Each rank reports about once a second while it decodes."
         return Panel("RANKS", "median cycle, ms", (line((text, MUTED)),))
+    rows = space.body_rows - (1 if space.framed else 0)
+    caption = "median ms, > slowest"
+    slowest = max(figures.finite(rank.cycle_ms) or 0.0 for rank in ranks) or 1.0
+    if (hidden := len(ranks) - rows) > 0:
+        caption += f" first, +{hidden} more"
+        ranks = tuple(sorted(ranks, key=lambda rank: -(figures.finite(rank.cycle_ms) or 0.0))[: max(0, rows)])
     times = [figures.finite(rank.cycle_ms) or 0.0 for rank in ranks]
-    slowest = max(times) or 1.0
     bar_width = max(4, space.width - 30)
     lines = []
     for rank, cycle_ms in zip(ranks, times, strict=True):
@@ -32,7 +37,7 @@ def ranks_panel(ranks: tuple[RankRow, ...], space: Space) -> Panel:
     heading = line(
         (f"{'cycle':>{space.width - 10}} {'verify':>8}" if space.framed else "cycle   verify", MUTED)
     )
-    return Panel("RANKS", "median ms, > slowest", tuple(lines), heading)
+    return Panel("RANKS", caption, tuple(lines), heading)
 
 
 def gpus_panel(gpus: tuple[Gpu, ...], space: Space) -> Panel:

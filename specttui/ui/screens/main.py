@@ -18,6 +18,8 @@ from specttui.ui.render.glyphs import Glyphs
 from specttui.ui.render.header import View, chips_line, gpu_line, title_line
 from specttui.ui.render.metrics import accept_panel, histogram_panel, throughput_panel
 from specttui.ui.render.middle import middle_panel
+from specttui.ui.render.node_table import node_gpus_panel, nodes_panel
+from specttui.ui.render.nodes import nodes_line
 from specttui.ui.render.panel import Panel, Space
 from specttui.ui.render.ranks import gpus_panel, ranks_panel
 from specttui.ui.render.runs import runs_panel
@@ -60,6 +62,8 @@ class MainScreen(Screen[None]):
         yield PanelView("title", framed=False)
         yield PanelView("chips", framed=False)
         yield PanelView("gpu-line", framed=False)
+        yield PanelView("node-line", framed=False)
+        yield PanelView("nodes")
         with Horizontal(id="metrics"):
             for name in ("throughput", "accept", "histogram", "gpus"):
                 yield PanelView(name)
@@ -108,7 +112,8 @@ class MainScreen(Screen[None]):
             run_count=len(snapshot.runs),
             verdict_rows=len(verdict_lines(snapshot, width - 11, self.program.recent_alert())),
             rank_count=len(snapshot.ranks),
-            gpu_count=len(snapshot.gpus),
+            gpu_count=len(snapshot.nodes or snapshot.gpus),
+            node_count=len(snapshot.nodes),
         )
 
     def _place(self, layout: Plan, width: int) -> None:
@@ -126,11 +131,13 @@ class MainScreen(Screen[None]):
         self._view("cycle").place(layout.cycle_width, _framed(layout.cycle_rows, frame_rows))
         ranks_rows = layout.cycle_rows if layout.ranks_width else 0
         self._view("ranks").place(layout.ranks_width or 1, _framed(ranks_rows, frame_rows))
+        self._view("nodes").place(width, _framed(layout.node_rows, frame_rows))
         self._view("verdict").place(width, _framed(layout.verdict_rows, frame_rows))
         self._view("runs").place(width, _framed(layout.run_rows, frame_rows))
         self.query_one(LogPanel).display = layout.log_rows > 0
         for name in ("title", "chips", "footer"):
             self._view(name).place(width, 1 if shown else 0)
+        self._view("node-line").place(width, layout.node_line_rows)
         self._view("gpu-line").place(width, 1 if shown and layout.header_rows == 3 else 0)
         self._view("tiny").place(width, 0 if shown else 2)
 
@@ -140,6 +147,7 @@ class MainScreen(Screen[None]):
         self._view("title").show_content(title_line(shown, view, width - 2, self.glyphs))
         self._view("chips").show_content(chips_line(shown, width - 2))
         self._view("gpu-line").show_content(gpu_line(shown.gpus, width - 2))
+        self._view("node-line").show_content(nodes_line(shown.nodes, width - 2, self.glyphs))
 
     def _draw_panels(self, shown: Snapshot, layout: Plan, width: int) -> None:
         frame_columns = layout.chrome[0]
@@ -149,8 +157,11 @@ class MainScreen(Screen[None]):
 
         for name, metric_width in layout.metric_widths:
             room = space(metric_width, layout.metric_rows)
-            panel = gpus_panel(shown.gpus, room) if name == "gpus" else _METRICS[name](shown, room)
+            panel = _gpus_panel(shown, room) if name == "gpus" else _METRICS[name](shown, room)
             self._show(name, panel, room)
+        if layout.node_rows:
+            room = space(width, layout.node_rows)
+            self._show("nodes", nodes_panel(shown.nodes, room), room)
         room = space(layout.cycle_width, layout.cycle_rows)
         self._show("cycle", middle_panel(shown, room), room)
         if layout.ranks_width:
@@ -254,6 +265,10 @@ class MainScreen(Screen[None]):
     def action_help(self) -> None:
         """Show all keys."""
         self.program.show_help()
+
+
+def _gpus_panel(snapshot: Snapshot, room: Space) -> Panel:
+    return node_gpus_panel(snapshot.nodes, room) if snapshot.nodes else gpus_panel(snapshot.gpus, room)
 
 
 def _framed(rows: int, frame_rows: int) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from ..srt.server_args import ServerArgs
 from .failures import bad_nccl_protocol, gpu_out_of_memory, not_enough_memory
 from .logs import bar, graph_sizes, log_for_rank, write_raw
+from .place import Place, rank_name
+from .process_group import Alone, ProcessGroup
 from .settings import Settings
 from .timing import is_known_protocol
 
@@ -24,20 +26,35 @@ _DISTRIBUTED_S, _WEIGHTS_S, _DRAFT_WEIGHTS_S, _GRAPHS_S, _DRAFT_GRAPHS_S = 0.3, 
 
 
 class Loader:
-    """Pretends to load one launch on all ranks; everything that can go wrong with it raises.
+    """Pretends to load one launch on all ranks of a node; everything that can go wrong with it raises.
+
+    The first rank of a node speaks for all of them; the others have nothing to do but to meet the rest.
 
     Args:
         server_args: The resolved arguments.
         settings: Speed and machine.
+        group: The ranks of the server, met during the distributed set-up.
     """
 
-    def __init__(self, server_args: ServerArgs, settings: Settings) -> None:
+    def __init__(
+        self, server_args: ServerArgs, settings: Settings, group: ProcessGroup | None = None
+    ) -> None:
         self._args = server_args
+        self._group: ProcessGroup = group or Alone(place=Place(0, server_args.tp_size))
         self._speed = settings.speed
         self._total_gb = settings.profile.gpu_memory_mib / 1024
         self._free_gb = self._total_gb - 1.5
-        self._other_ranks = [f"TP{rank}" for rank in range(1, server_args.tp_size)]
+        self._other_ranks = [rank_name(rank) for rank in self._group.place.on_node[1:]]
         self.max_total_num_tokens = int(_TOKENS_PER_FRACTION * server_args.mem_fraction_static)
+
+    def load(self) -> None:
+        """Load what this rank has to."""
+        if not self._group.place.leads_node:
+            self._group.join()
+            return
+        self.load_target()
+        if self._args.speculative_algorithm is not None:
+            self.load_draft()
 
     def load_target(self) -> None:
         """Distributed set-up, the target's weights, its KV cache and graphs."""
@@ -64,8 +81,10 @@ class Loader:
             self._capture("draft extend cuda graph", _DRAFT_GRAPHS_S / 2)
 
     def finish(self) -> None:
-        """The line that ends a scheduler's start."""
+        """The line that ends rank 0's start."""
         args = self._args
+        if self._group.place.rank:
+            return
         logger.info(
             "max_total_num_tokens=%d, chunked_prefill_size=%d, max_prefill_tokens=%d, "
             "max_running_requests=%d, context_len=%d, available_gpu_mem=%.2f GB",
@@ -75,6 +94,9 @@ class Loader:
 
     def _init_distributed(self) -> None:
         self._say("Init torch distributed begin.")
+        began = time.monotonic()
+        self._group.join()
+        waited_s = time.monotonic() - began
         protocol = os.environ.get("NCCL_PROTO", "")
         if self._args.tp_size > 1:
             logger.info("sglang is using nccl==2.28.9")
@@ -82,7 +104,8 @@ class Loader:
             if protocol and not is_known_protocol(protocol):
                 raise bad_nccl_protocol(protocol)
             logger.info("[AR] All-reduce call path: NCCL (custom AR disabled)")
-        self._say(f"Init torch distributed ends. elapsed={_DISTRIBUTED_S:.2f} s, mem usage=1.12 GB")
+        elapsed_s = waited_s + _DISTRIBUTED_S
+        self._say(f"Init torch distributed ends. elapsed={elapsed_s:.2f} s, mem usage=1.12 GB")
 
     def _load_weights(self, model_class: str, size_gb: float, shards: int, seconds: float) -> None:
         self._say(f"Load weight begin. avail mem={self._free_gb:.2f} GB")
@@ -139,3 +162,4 @@ class Loader:
 
     def _wait(self, seconds: float) -> None:
         time.sleep(seconds / self._speed)
+        self._group.check()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
@@ -61,6 +62,21 @@ class SchedulerReady:
 
 ToScheduler = NewRequest | AbortRequest | ResetAcceptance
 FromScheduler = TokensOut | SchedulerStats | SchedulerReady
+
+
+_KINDS: dict[str, type[ToScheduler]] = {
+    kind.__name__: kind for kind in (NewRequest, AbortRequest, ResetAcceptance)
+}
+
+
+def to_json(messages: Sequence[ToScheduler]) -> list[tuple[str, dict[str, Any]]]:
+    """Messages as values that JSON can hold."""
+    return [(type(message).__name__, asdict(message)) for message in messages]
+
+
+def from_json(values: Sequence[tuple[str, dict[str, Any]]]) -> list[ToScheduler]:
+    """What `to_json` was given."""
+    return [_KINDS[kind](**fields) for kind, fields in values]
 
 
 class Mailbox(Protocol):

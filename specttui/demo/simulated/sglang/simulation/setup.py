@@ -9,6 +9,7 @@ from ..srt.server_args import ServerArgs, read_model_config
 from .clock import Clock
 from .device import Device
 from .loading import Loader
+from .process_group import ProcessGroup
 from .settings import read_settings
 from .timing import RIGHT_LAYER_IDS, TimingModel
 
@@ -41,6 +42,6 @@ def build_device(server_args: ServerArgs, clock: Clock, seed: int | None) -> Dev
     return Device(timing_model(server_args), clock, random.Random(seed))  # noqa: S311 - noise, no secret
 
 
-def build_loader(server_args: ServerArgs) -> Loader:
-    """The loader of a launch."""
-    return Loader(server_args, read_settings())
+def build_loader(server_args: ServerArgs, group: ProcessGroup) -> Loader:
+    """The loader of a launch's rank."""
+    return Loader(server_args, read_settings(), group)

@@ -40,6 +40,10 @@ class ServerArgs:
     max_prefill_tokens: int
     max_running_requests: int
     tp_size: int
+    nnodes: int
+    node_rank: int
+    dist_init_addr: str | None
+    dist_timeout: int | None
     decode_log_interval: int
     cuda_graph_max_bs: int
     disable_cuda_graph: bool
@@ -79,10 +83,16 @@ class ServerArgs:
         if self.attention_backend is None:
             logger.info("Attention backend not specified. Use fa3 backend by default.")
             self.attention_backend = "fa3"
+        self._check_nodes()
         self._check_context()
         if self.speculative_algorithm is not None:
             self._resolve_speculation()
         self.max_running_requests = self.max_running_requests or _MAX_RUNNING
+
+    def _check_nodes(self) -> None:
+        if self.nnodes > 1:
+            assert self.tp_size % self.nnodes == 0, "tp_size must be divisible by number of nodes"
+            assert self.dist_init_addr, "please provide --dist-init-addr as host:port of head node"
 
     def _check_context(self) -> None:
         if self.context_length is not None and self.context_length > _MAX_CONTEXT:

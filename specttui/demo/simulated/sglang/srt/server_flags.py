@@ -64,6 +64,7 @@ FLAGS = (
     Flag("dist-init-addr", aliases=("nccl-init-addr",)),
     Flag("nnodes", int, 1),
     Flag("node-rank", int, 0),
+    Flag("dist-timeout", int),
     Flag("attention-backend"),
     Flag("sampling-backend", default="flashinfer"),
     Flag("grammar-backend", default="xgrammar"),

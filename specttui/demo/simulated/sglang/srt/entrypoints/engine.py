@@ -11,6 +11,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
+from ...simulation.place import Place, places_on_node
 from ...simulation.process import fork_child, idle, is_alive
 from ...simulation.settings import Settings
 from ..managers.scheduler import run_scheduler_process
@@ -22,7 +23,9 @@ _OWNER_CHECK_S = 1.0
 
 
 class Engine:
-    """The scheduler, one idle process per further rank, and the detokenizer.
+    """One process per rank of this node, and, on the node that answers clients, the detokenizer.
+
+    On a single node only rank 0 works and the others are idle; on several all of them work.
 
     Args:
         server_args: The resolved arguments.
@@ -41,23 +44,37 @@ class Engine:
         Returns:
             The pipe to the scheduler. When a process fails meanwhile, this process ends with it.
         """
-        os.environ.setdefault("NCCL_CUMEM_ENABLE", "0")
-        os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
-        os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"
-        os.environ["CUDA_MODULE_LOADING"] = "AUTO"
-        signal.signal(signal.SIGQUIT, self._on_child_failure)
+        self._prepare()
         ours, theirs = Pipe()
-        self._fork_scheduler(ours, theirs)
+        rank_0, *others = places_on_node(self._args)
+        self._fork_scheduler(rank_0, theirs, ours)
         # Closed before the others are forked: so the pipe ends when the scheduler does.
         theirs.close()
-        self._fork_others()
+        for place in others:
+            self._fork_scheduler(place)
+        self._names[fork_child("sglang::detokenizer", idle)] = "detokenizer"
+        self._watch_owner()
         try:
             self.max_total_num_tokens = ours.recv().max_total_num_tokens
         except EOFError:
             self._fail("Rank 0 scheduler died during initialization.")
         self._launched = True
-        self._watch_owner()
         return ours
+
+    def run_ranks(self) -> NoReturn:
+        """Run the ranks of a node that answers no clients, until they have ended."""
+        self._prepare()
+        for place in places_on_node(self._args):
+            self._fork_scheduler(place)
+        self._watch_owner()
+        while self._names:
+            pid, status = os.waitpid(-1, 0)
+            del self._names[pid]
+            logger.error(
+                "Scheduler or DataParallelController %d terminated with %d",
+                pid, os.waitstatus_to_exitcode(status),
+            )  # fmt: skip
+        raise SystemExit
 
     def wait(self) -> NoReturn:
         """Watch the processes; the first that ends takes the server down."""
@@ -80,18 +97,23 @@ class Engine:
         os.kill(os.getpid(), signal.SIGKILL)
         raise SystemExit
 
-    def _fork_scheduler(self, ours: Connection, theirs: Connection) -> None:
+    def _prepare(self) -> None:
+        os.environ.setdefault("NCCL_CUMEM_ENABLE", "0")
+        os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
+        os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"
+        os.environ["CUDA_MODULE_LOADING"] = "AUTO"
+        signal.signal(signal.SIGQUIT, self._on_child_failure)
+
+    def _fork_scheduler(
+        self, place: Place, theirs: Connection | None = None, ours: Connection | None = None
+    ) -> None:
         def schedule() -> None:
-            ours.close()
-            run_scheduler_process(self._args, theirs, self._settings.seed)
+            if ours is not None:
+                ours.close()
+            run_scheduler_process(self._args, place, theirs, self._settings.seed)
 
-        self._names[fork_child(_scheduler_title(0, self._args.tp_size), schedule)] = "scheduler_0"
-
-    def _fork_others(self) -> None:
-        ranks = self._args.tp_size
-        for rank in range(1, ranks):
-            self._names[fork_child(_scheduler_title(rank, ranks), idle)] = f"scheduler_{rank}"
-        self._names[fork_child("sglang::detokenizer", idle)] = "detokenizer"
+        works = place.nodes > 1 or place.rank == 0
+        self._names[fork_child(place.title, schedule if works else idle)] = f"scheduler_{place.rank}"
 
     def _on_child_failure(self, *_: object) -> None:
         if self._launched:
@@ -113,10 +135,6 @@ class Engine:
             self.kill_all()
 
         threading.Thread(target=watch, daemon=True).start()
-
-
-def _scheduler_title(rank: int, ranks: int) -> str:
-    return f"sglang::scheduler_TP{rank}" if ranks > 1 else "sglang::scheduler"
 
 
 def _kill(pid: int) -> None:

@@ -41,9 +41,11 @@ class _Listener(ThreadingHTTPServer):
 
 
 def launch_server(server_args: ServerArgs) -> None:
-    """Run a server until it is stopped or fails; returns never."""
+    """Run a server, or the node of one, until it is stopped or fails; returns never."""
     settings = read_settings()
     engine = Engine(server_args, settings)
+    if server_args.node_rank > 0:
+        engine.run_ranks()
     client = SchedulerClient(engine.launch())
     client.start()
     state = ServerState(server_args, client, engine.max_total_num_tokens)

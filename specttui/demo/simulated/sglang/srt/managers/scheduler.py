@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 
 from ...simulation.clock import Clock, PacedClock, sharpen_timers
 from ...simulation.logs import configure_logging
+from ...simulation.mailboxes import FollowerMailbox, LeaderMailbox
 from ...simulation.messages import (
     AbortRequest,
     Mailbox,
@@ -22,6 +23,8 @@ from ...simulation.messages import (
     TokensOut,
     ToScheduler,
 )
+from ...simulation.place import Place
+from ...simulation.process_group import Alone, Follower, Leader, ProcessGroup, process_group
 from ...simulation.setup import build_device, build_loader
 from ..server_args import ServerArgs
 from ..speculative.spec_info import create_worker
@@ -43,21 +46,19 @@ class Scheduler:
         server_args: The resolved arguments.
         mailbox: Where requests come from and tokens go.
         clock: Time, real or virtual.
-        seed: Makes noise and acceptance repeatable.
+        group: The ranks of the server, of which rank 0 prints the lines.
     """
 
-    def __init__(
-        self, server_args: ServerArgs, mailbox: Mailbox, clock: Clock, seed: int | None = None
-    ) -> None:
+    def __init__(self, server_args: ServerArgs, mailbox: Mailbox, clock: Clock, group: ProcessGroup) -> None:
         self.server_args = server_args
         self.speculative = server_args.speculative_algorithm is not None
         self.enable_overlap = self.speculative and not server_args.disable_overlap_schedule
         self._mailbox, self._clock = mailbox, clock
-        loader = build_loader(server_args)
-        loader.load_target()
-        if self.speculative:
-            loader.load_draft()
-        self.worker = create_worker(server_args, build_device(server_args, clock, seed))
+        self._speaks = group.place.rank == 0
+        loader = build_loader(server_args, group)
+        loader.load()
+        device = build_device(server_args, clock, group.seed)
+        self.worker = create_worker(server_args, device, group.place.rank)
         loader.finish()
         self.max_total_num_tokens = loader.max_total_num_tokens
         draft_tokens = server_args.speculative_num_draft_tokens if self.speculative else 1
@@ -113,7 +114,10 @@ class Scheduler:
         room = self.server_args.max_running_requests - len(self.running)
         if self.waiting and room > 0:
             reqs = [self.waiting.popleft() for _ in range(min(room, len(self.waiting)))]
-            self._log_prefill(reqs)
+            if self._speaks:
+                self._log_prefill(reqs)
+            # The batch joins at once: with overlap its first decode runs before its prefill is processed.
+            self.running.extend(reqs)
             return ScheduleBatch(reqs, ForwardMode.EXTEND)
         if self.running:
             return ScheduleBatch(list(self.running), ForwardMode.DECODE)
@@ -130,8 +134,6 @@ class Scheduler:
             "input throughput (token/s): %.2f",
             len(reqs), tokens, used, len(self.running), len(self.waiting), tokens / elapsed,
         )  # fmt: skip
-        # The batch joins at once: with overlap its first decode runs before its prefill is processed.
-        self.running.extend(reqs)
 
     def _process(self, batch: ScheduleBatch, result: GenerationBatchResult) -> None:
         if batch.forward_mode.is_extend():
@@ -158,7 +160,7 @@ class Scheduler:
             self._publish(req)
         tokens = len(live) + (sum(drafts[index] for index in live) if drafts is not None else 0)
         self.stats.add(tokens, len(live))
-        if self.stats.window_full():
+        if self._speaks and self.stats.window_full():
             self._mailbox.send(
                 self.stats.print_line(batch.reqs, len(self.waiting), result.can_run_cuda_graph)
             )
@@ -209,17 +211,35 @@ def meta_info(req: Req, server_args: ServerArgs) -> dict[str, object]:
     return meta
 
 
-def run_scheduler_process(server_args: ServerArgs, connection: Connection, seed: int | None) -> None:
-    """The body of the rank that works: load, report ready, serve; a failure kills the whole server."""
+def run_scheduler_process(
+    server_args: ServerArgs, place: Place, connection: Connection | None, seed: int | None
+) -> None:
+    """The body of a rank that works: load, report ready, serve; a failure kills the whole server.
+
+    Args:
+        server_args: The resolved arguments.
+        place: Which rank this is.
+        connection: Rank 0's pipe to the HTTP process.
+        seed: Makes noise and acceptance repeatable.
+    """
     parent = os.getppid()
-    configure_logging(server_args.log_level, "TP0" if server_args.tp_size > 1 else "")
+    configure_logging(server_args.log_level, place.name)
     try:
         sharpen_timers()
-        mailbox = PipeMailbox(connection)
-        scheduler = Scheduler(server_args, mailbox, PacedClock(), seed)
+        group = process_group(server_args, place, seed)
+        mailbox = _mailbox(group, connection)
+        scheduler = Scheduler(server_args, mailbox, PacedClock(), group)
+        group.synchronize()
         mailbox.send(SchedulerReady(scheduler.max_total_num_tokens))
         scheduler.run_forever()
     except BaseException:
         logger.error("Scheduler hit an exception: %s", traceback.format_exc())  # noqa: TRY400
         os.kill(parent, signal.SIGQUIT)
         signal.pause()
+
+
+def _mailbox(group: Alone | Leader | Follower, connection: Connection | None) -> Mailbox:
+    if isinstance(group, Follower):
+        return FollowerMailbox(group)
+    assert connection is not None
+    return LeaderMailbox(connection, group) if isinstance(group, Leader) else PipeMailbox(connection)
