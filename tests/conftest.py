@@ -29,6 +29,15 @@ def home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     return home
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many faults the fault tests tried: each of them was recovered from, or its test failed."""
+    passed = terminalreporter.stats.get("passed", [])
+    told = [value for report in passed for name, value in report.user_properties if name == "faults"]
+    if told:
+        terminalreporter.section("faults tried, all recovered")
+        terminalreporter.write_line("\n".join(sorted(told)))
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """In CI a skipped test is a failed one: what must run there, runs."""

@@ -32,6 +32,7 @@ class DemoCluster:
 
     Attributes:
         hosts: The hosts, the one whose node answers clients first.
+        dist_port: Where the nodes meet, on 127.0.0.1.
 
     Raises:
         DemoError: There are too few nodes; or, on entering, the machine cannot host them.
@@ -52,7 +53,7 @@ class DemoCluster:
     ) -> None:
         if nodes < 2:
             raise DemoError("A server spans two hosts or more", remedy="Use the demo host for a single one.")
-        dist_port = free_port()
+        self.dist_port = free_port()
         self.hosts = tuple(
             DemoHost(
                 profile=profile,
@@ -65,7 +66,7 @@ class DemoCluster:
                 seed=seed,
                 nodes=nodes,
                 node_rank=rank,
-                dist_port=dist_port,
+                dist_port=self.dist_port,
             )
             for rank in range(nodes)
         )

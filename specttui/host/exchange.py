@@ -68,6 +68,7 @@ class Exchange:
                 task.cancel()
             # A command may end without reading its input: what the writer met then is no failure.
             await asyncio.gather(*readers, writer, return_exceptions=True)
+        await _heard_out(process, *self._frames)
         return self._result(process)
 
     async def _read(self, reader: asyncssh.SSHReader[bytes], frame: FrameReader, output: bytearray) -> None:
@@ -127,6 +128,8 @@ class Stream:
         while not self._ended and self._frame.end is None:
             with _as_loss(self._lost):
                 data = await self._process.stdout.read(_CHUNK_BYTES)
+            if not data:
+                await _heard_out(self._process, self._frame)
             chunk = self._frame.feed(data) if data else self._at_end()
             if chunk:
                 return chunk
@@ -173,6 +176,19 @@ def _as_loss(lost: Callable[[], ConnectionLostError]) -> Iterator[None]:
         yield
     except (asyncssh.Error, OSError) as error:
         raise lost() from error
+
+
+async def _heard_out(process: Process, *frames: FrameReader) -> None:
+    """Where the output ended without its marker, wait for the channel's end: only then is it known why.
+
+    A server sends the end of the output first, then how the command ended, then that the channel is closed
+    (RFC 4254, sections 5.3 and 6.10).
+    """
+    if all(frame.end is not None for frame in frames):
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LEAVE_S):
+            await process.wait_closed()
 
 
 def _is_lost(process: Process) -> bool:

@@ -93,6 +93,10 @@ class FoundServer:
         """Whom it runs as."""
         return self.launch.user
 
+    def or_fuller(self, later: FoundServer) -> FoundServer:
+        """This one, or a later look at the same server, unless that tells less."""
+        return self if self.restartable and not later.restartable else later
+
     @property
     def pid(self) -> int:
         """The launcher."""

@@ -61,7 +61,7 @@ step_clear() {
     hook-* | probe-*.json | launch-*.sh) ;;
     *) fail step "$real" ;;
   esac
-  if [ "$take_over" != yes ]; then refuse_if_lives "$1"; fi
+  if [ "$take_over" != yes ] && [ "$1" != "$session" ]; then refuse_if_lives "$1"; fi
   take_lock
   case $name in
     launch-*.sh)

@@ -20,7 +20,7 @@ _MAKE_ASKING = """\
 umask 077
 folder="${XDG_CACHE_HOME:-$HOME/.cache}/specttui"
 mkdir -p "$folder" && folder=$(mktemp -d "$folder/ask.XXXXXX") && mkfifo "$folder/answer" &&
-  printf '#!/bin/sh\\nexec cat "${0%/*}/answer"\\n' >"$folder/ask" && chmod 700 "$folder/ask" &&
+  printf '%s\\n' '#!/bin/sh' 'exec cat "${0%/*}/answer"' >"$folder/ask" && chmod 700 "$folder/ask" &&
   printf %s "$folder"
 """
 _ANSWER = 'cat >"$1/answer"; rm -rf -- "$1"'

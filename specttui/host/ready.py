@@ -136,7 +136,7 @@ async def wait_alive(
 
 
 async def _look(remote: Remote, closer: Runner | None, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Look at the server; with the rights of its user only where that tells more, since sudo logs each use."""
+    """Look at the server; with its user's rights only where that tells more, since sudo logs each use."""
     trusting = parameters | {"trust_user": closer is None}
     seen: dict[str, Any] = await run_program(remote, "watch_start", trusting)
     if closer is not None and (not seen["alive"] or (seen["others"] and not seen["listens"])):

@@ -23,7 +23,10 @@ for python in python3 python /usr/bin/python3 /usr/local/bin/python3 /usr/libexe
 done
 for exe in /proc/[0-9]*/exe; do
   case "$(readlink "$exe" 2>/dev/null)" in
-    */python3*) python="$(readlink "$exe")"; if try "$python"; then exec "$python" -I "$@"; fi ;;
+    */python3*)
+      python="$(readlink "$exe")"
+      # Nobody else's program is run as root for its name.
+      if { [ "$(id -u)" != 0 ] || [ -O "$python" ]; } && try "$python"; then exec "$python" -I "$@"; fi ;;
   esac
 done
 echo 'no Python 3.6 or newer was found' >&2

@@ -76,10 +76,11 @@ class Started:
         return LogSource(kind=LogKind.FILE, path=self.log_path), FromOffset(self.log_offset)
 
 
-async def before_start(launch: Launch, rights: Rights) -> OtherUser | None:
+async def before_start(remote: Remote, launch: Launch, rights: Rights) -> OtherUser | None:
     """See, while the old server still serves, that a launch of another user can be started.
 
     Args:
+        remote: The host.
         launch: The full launch.
         rights: Those of the account.
 
@@ -91,9 +92,10 @@ async def before_start(launch: Launch, rights: Rights) -> OtherUser | None:
         ConnectionLostError: The connection broke.
     """
     through = await rights.of(launch.user)
-    if through is None:
+    if through is None and not launch.user.isdigit():
         return None
-    answer = await run_program(through, "start_server", _parameters(launch, through, only_check=True))
+    parameters = _parameters(launch, through, only_check=True)
+    answer = await run_program(through or remote, "start_server", parameters)
     _check_allowed(answer, launch)
     if answer["problem"]:
         raise LaunchError(
@@ -102,7 +104,7 @@ async def before_start(launch: Launch, rights: Rights) -> OtherUser | None:
             remedy=f"Correct that, {OR_COMMANDS}.",
         )
     # Root can open a log for the user, as whoever started the server did.
-    return (await rights.at_hand("root") if answer["note"] else None) or through
+    return (await rights.at_hand("root") if answer["note"] and through else None) or through
 
 
 async def start(
@@ -179,8 +181,8 @@ def _check_allowed(answer: dict[str, Any], launch: Launch) -> None:
     if answer.get("refused"):
         raise LaunchError(
             f"The server runs as {launch.user}, and this account is {answer['refused']}",
-            cause="Only root can start a server as another user.",
-            remedy=f"Log in as {launch.user} or as root.",
+            cause="Only root can start a server as another user, and only as one that has a name there.",
+            remedy=f"Log in as {launch.user} or as root, {OR_COMMANDS}.",
         )
 
 

@@ -200,7 +200,8 @@ async def _end_processes(
     if by is not None:
         await by.run()
     await tree.look("TERM" if by is None or by.signals else "", wait_s=_SLICE_S)
-    _check_allowed(tree)
+    if by is None:
+        _check_allowed(tree)
     await tree.wait_for_end(limits.terminate_s)
     left = tree.alive
     if left:

@@ -19,6 +19,12 @@ _DETERMINISTIC = frozenset({"NCCL_ALGO", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNE
 #: World sizes that SGLang's custom all-reduce takes.
 _CUSTOM_SIZES = frozenset({2, 4, 6, 8})
 _SIMULATED = ("SGLANG_SIMULATE_ACC_LEN", "SIMULATE_ACC_LEN")
+#: Variables of which some releases know nothing: newest release before them, oldest after them, what to use.
+_KNOWN_BETWEEN = {
+    SPEC_V2_VARIABLE: ((0, 5, 4), (0, 5, 14), f"{flags.BETA_SPEC} (0.5.3 and 0.5.4)", flags.NO_OVERLAP),
+    "SGLANG_SIMULATE_ACC_LEN": ((0, 5, 2), None, "SIMULATE_ACC_LEN", ""),
+    "SIMULATE_ACC_LEN": (None, (0, 5, 3), "", "SGLANG_SIMULATE_ACC_LEN"),
+}
 
 
 def warnings(
@@ -39,6 +45,7 @@ def warnings(
     command = effective_command(after, config)
     found = [
         *_nccl_warnings(changed, after, command, config, sglang_version),
+        *_unread_warnings(changed, command, sglang_version),
         *(told(problem) for problem in changed_problems(before, after) if problem.severity == "warn"),
         *_speculation_warnings(before, after, command, config, sglang_version),
         *_measurement_warnings(before, after, command, config),
@@ -110,6 +117,24 @@ def _nccl_warnings(
             "Custom all-reduce is on: where the GPUs' links allow it, decode hardly uses NCCL "
             f"({flags.NO_CUSTOM_ALL_REDUCE} switches it off)"
         )
+    return found
+
+
+def _unread_warnings(changed: dict[str, str | None], command: CommandLine, version: str) -> list[str]:
+    """Variables of speculation that this release, or a server without speculation, does not read."""
+    found = []
+    for name, (before, after, instead_before, instead_after) in _KNOWN_BETWEEN.items():
+        value = changed.get(name)
+        if value is None:
+            continue
+        if before and at_most(version, before):
+            found.append(f"This release knows no {name}: the change is void; use {instead_before}")
+        elif after and at_least(version, after):
+            found.append(f"This release reads {name} no more: the change is void; use {instead_after}")
+        elif not command.has(flags.ALGORITHM):
+            found.append(f"Without speculation {name} has no effect")
+        elif name == SPEC_V2_VARIABLE and value == "0" and at_least(version, (0, 5, 13)):
+            found.append(f"SGLang 0.5.13 has the overlapped worker alone: {name}=0 only runs it in step")
     return found
 
 

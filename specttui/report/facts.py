@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from specttui.events import (
     Clock,
     FileState,
+    Gpu,
     Launch,
     LoadFinished,
     LoadStarted,
@@ -51,13 +52,14 @@ class NoteFact:
 
 @dataclass(frozen=True, slots=True)
 class AlertFact:
-    """An alert, the first time it came, and how often it came."""
+    """An alert, the first time it came, and how often it came; `node` as in `WorkerFact`."""
 
     moment: Moment
     severity: Severity
     message: str
     remedy: str = ""
     count: int = 1
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +88,17 @@ class WorkerStep:
 
 @dataclass(frozen=True, slots=True)
 class WorkerFact:
-    """The history of one worker file on the host; steps are changes only, oldest first."""
+    """The history of one worker file on a host; steps are changes only, oldest first.
+
+    `node` is the host's name among several, "" where there is just one.
+    """
 
     path: str
     steps: tuple[WorkerStep, ...]
     original_sha256: str = ""
     backup_path: str = ""
     local_backup_path: str = ""
+    node: str = ""
 
     @property
     def final(self) -> WorkerStep:
@@ -111,6 +117,26 @@ class WorkerFact:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeFact:
+    """One host of a server that spans several, as last seen.
+
+    `rank` is its `--node-rank`, None when it was never known; the worker file is the one that changed last,
+    its state None when none is known. `slowest_cycle_ms` is the largest median cycle among its ranks, that of
+    `slowest_rank`, when the probe spoke last.
+    """
+
+    name: str
+    rank: int | None = None
+    worker_path: str = ""
+    worker_state: FileState | None = None
+    worker_sha256: str = ""
+    gpus: tuple[Gpu, ...] = ()
+    slowest_rank: str = ""
+    slowest_cycle_ms: float | None = None
+    connection_losses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LoadFact:
     """A load of ours and the run it went to. `finished` is None when the recording ends before it does."""
 
@@ -122,12 +148,16 @@ class LoadFact:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """Something that happened; `count` times in a row, the last time at `last_offset_s`."""
+    """Something that happened; `count` times in a row, the last time at `last_offset_s`.
+
+    `node` names the host it happened on, "" for what concerns the session or the server as a whole.
+    """
 
     moment: Moment
     text: str
     count: int = 1
     last_offset_s: float = 0.0
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +168,8 @@ class ReportInput:
     are the last server's settings as it resolved them, `adjustments` what it changed or interpreted, in
     its words.
     `complete` is False when the recording has no end: it was cut, or the session goes on.
+    `nodes` are the hosts of a server that spans several, by rank where that is known, empty for a single
+    host; the server, its launches, arguments, starts and loads are then as the first of them tells.
     """
 
     snapshot: Snapshot
@@ -157,6 +189,7 @@ class ReportInput:
     probe_way: str = ""
     phases_missing: dict[str, str] = field(default_factory=dict)
     connection_losses: int = 0
+    nodes: tuple[NodeFact, ...] = ()
     commands: tuple[CommandFact, ...] = ()
     notes: tuple[NoteFact, ...] = ()
     alerts: tuple[AlertFact, ...] = ()

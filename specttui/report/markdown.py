@@ -6,10 +6,12 @@ from specttui.report.blocks import bullets, document, section
 from specttui.report.escape import escape
 from specttui.report.facts import ReportInput
 from specttui.report.figures import UNKNOWN, elapsed, interval, number, utc
-from specttui.report.markdown_host import environment, settings, start_ups, worker_files, worker_sentence
+from specttui.report.markdown_host import environment, host_names, settings, start_ups
 from specttui.report.markdown_log import alerts, commands, notes, timeline
 from specttui.report.markdown_method import method
+from specttui.report.markdown_nodes import nodes
 from specttui.report.markdown_runs import breakdowns, differences, loads, runs
+from specttui.report.markdown_worker import worker_files, worker_sentences
 from specttui.report.ranking import rank
 from specttui.state.snapshot import RunRow
 
@@ -24,10 +26,11 @@ def markdown(report: ReportInput) -> str:
         The text; the same facts always give the same text. Remote text in it is escaped.
     """
     return document(
-        f"# Speculative decoding on {escape(report.target or 'an unknown host')}",
+        f"# Speculative decoding on {host_names(report) or 'an unknown host'}",
         _heading(report),
         section("Summary", _verdict(report), bullets(_summary(report))),
         section("Environment", environment(report)),
+        section("Nodes", nodes(report)),
         section("Runs", runs(report), loads(report)),
         section("Where the cycle goes", breakdowns(report)),
         section("What changed between runs", differences(report)),
@@ -59,7 +62,7 @@ def _verdict(report: ReportInput) -> str:
 def _summary(report: ReportInput) -> list[str]:
     verdict = report.snapshot.verdict
     items = [*_break_even(report), *_fastest(report), *(escape(caveat) for caveat in verdict.caveats)]
-    items += [worker_sentence(worker) for worker in report.workers]
+    items += worker_sentences(report.workers)
     if report.mode == "demo":
         items.append("**This is the demo host: its server and all figures are simulated.**")
     if not report.complete:

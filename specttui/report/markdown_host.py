@@ -1,16 +1,16 @@
-"""The report's parts about the host: environment, settings, starts, the worker file."""
+"""The report's parts about the host: environment, settings, starts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from specttui.events import FileState, Gpu, Launch, ServerInfo, SpecSettings, Worker
+from specttui.events import Gpu, Launch, ServerInfo, SpecSettings, Worker
 from specttui.launch import command_lines, env_lines
 from specttui.report.blocks import bullets, section, table
-from specttui.report.escape import code, code_cell, escape, fence
-from specttui.report.facts import ReportInput, StartUpFact, WorkerFact
-from specttui.report.figures import UNKNOWN, elapsed, number, utc_time
+from specttui.report.escape import code_cell, escape, fence
+from specttui.report.facts import ReportInput, StartUpFact
+from specttui.report.figures import UNKNOWN, elapsed, number
 
 #: Resolved arguments that bear on speculation or on speed; the JSON report has all of them.
 _TOLD = (
@@ -25,15 +25,15 @@ _SPECULATIVE = "speculative_"
 
 def environment(report: ReportInput) -> str:
     """Host, server, GPUs and probe as a table."""
-    rows = [("host", escape(report.target))]
+    rows = [("hosts" if report.nodes else "host", host_names(report))]
     if report.server is not None:
-        rows += _server_rows(report.server)
+        rows += _server_rows(report.server, len(report.nodes))
     rows += _probe_rows(report)
     gpus = report.snapshot.gpus or (report.server.gpus if report.server else ())
     if gpus:
         rows.append(("GPUs", gpu_text(gpus)))
     if report.connection_losses:
-        rows.append(("connection losses", f"{report.connection_losses}; figures may have gaps"))
+        rows.append(("connection losses", f"{_losses(report)}; figures may have gaps"))
     return table(("", ""), [(key, value) for key, value in rows if value])
 
 
@@ -66,22 +66,9 @@ def start_ups(report: ReportInput) -> str:
     return table(header, [_start_row(start) for start in report.start_ups], numbers=("seconds",))
 
 
-def worker_sentence(worker: WorkerFact) -> str:
-    """One sentence on the worker file's final state, for the summary."""
-    path = code(worker.path)
-    if worker.final.state is FileState.PATCHED:
-        return f"**The worker file {path} still holds the probe.** `specttui restore HOST` takes it out."
-    if worker.is_original and worker.ever_patched:
-        return f"The worker file {path} was patched and restored: it is byte for byte the original."
-    if worker.is_original:
-        return f"The worker file {path} was not changed."
-    state = worker.final.state.value
-    return f"The worker file {path} was last seen {state}; it is not proved to be the original."
-
-
-def worker_files(report: ReportInput) -> str:
-    """The history of each worker file with its hashes."""
-    return "\n\n".join(_worker_block(worker) for worker in report.workers)
+def host_names(report: ReportInput) -> str:
+    """The host, or all of them by rank, escaped; "" while none is known."""
+    return ", ".join(escape(node.name) for node in report.nodes) or escape(report.target)
 
 
 def gpu_text(gpus: tuple[Gpu, ...]) -> str:
@@ -90,14 +77,21 @@ def gpu_text(gpus: tuple[Gpu, ...]) -> str:
     return ", ".join(f"{count} x {escape(name)}, {gib} GiB" for (name, gib), count in kinds.items())
 
 
-def _server_rows(server: ServerInfo) -> list[tuple[str, str]]:
+def _losses(report: ReportInput) -> str:
+    """How often connections broke, and of several hosts on which of them."""
+    nodes = report.nodes
+    lost = [f"{escape(node.name)} {node.connection_losses}" for node in nodes if node.connection_losses]
+    return f"{report.connection_losses}" + (f" ({', '.join(lost)})" if lost else "")
+
+
+def _server_rows(server: ServerInfo, hosts: int) -> list[tuple[str, str]]:
     sglang = " ".join(part for part in (escape(server.sglang_version), code_cell(server.sglang_path)) if part)
     manager = " ".join(part for part in (server.manager.kind.value, escape(server.manager.name)) if part)
     return [
         ("model", code_cell(server.model_path)),
         ("SGLang", sglang),
         ("interpreter", code_cell(server.interpreter)),
-        ("parallelism", _parallelism(server)),
+        ("parallelism", _parallelism(server, hosts)),
         ("speculation, as asked for", settings_text(server.requested)),
         ("speculation, in effect", settings_text(server.effective)),
         (
@@ -125,8 +119,9 @@ def settings_text(settings: SpecSettings) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _parallelism(server: ServerInfo) -> str:
-    return f"TP {server.tensor_parallel}, DP {server.data_parallel}, PP {server.pipeline_parallel}"
+def _parallelism(server: ServerInfo, hosts: int) -> str:
+    text = f"TP {server.tensor_parallel}, DP {server.data_parallel}, PP {server.pipeline_parallel}"
+    return f"{text} on {hosts} hosts" if hosts else text
 
 
 def _worker_text(worker: Worker) -> str:
@@ -176,26 +171,4 @@ def _start_row(start: StartUpFact) -> tuple[str, ...]:
         outcome,
         number(start.seconds, 1),
         phases or UNKNOWN,
-    )
-
-
-def _worker_block(worker: WorkerFact) -> str:
-    rows = [
-        (
-            elapsed(step.moment.offset_s),
-            utc_time(step.moment.at),
-            step.state.value,
-            code_cell(step.sha256) or UNKNOWN,
-        )
-        for step in worker.steps
-    ]
-    facts = [f"Original sha256: {code(worker.original_sha256) or 'not known'}"]
-    facts += [f"Backup on the host: {code(worker.backup_path)}"] if worker.backup_path else []
-    facts += (
-        [f"Backup in the session folder: {code(worker.local_backup_path)}"]
-        if worker.local_backup_path
-        else []
-    )
-    return "\n\n".join(
-        (worker_sentence(worker), table(("after", "time (UTC)", "state", "sha256"), rows), bullets(facts))
     )

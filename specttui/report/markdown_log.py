@@ -24,7 +24,7 @@ def notes(report: ReportInput) -> str:
 def alerts(report: ReportInput) -> str:
     """Every different alert, once."""
     return bullets(
-        f"{_when(alert.moment)}, {alert.severity.value}: {sentence(alert.message)}"
+        f"{_when(alert.moment)}, {alert.severity.value}: {_at(alert.node)}{sentence(alert.message)}"
         + (f" Came {alert.count} times." if alert.count > 1 else "")
         + (f" What to do: {escape(alert.remedy)}" if alert.remedy else "")
         for alert in report.alerts
@@ -53,10 +53,15 @@ def _command_row(command: CommandFact) -> tuple[str, ...]:
 
 
 def _timeline_row(entry: TimelineEntry) -> tuple[str, ...]:
-    text = escape(entry.text)
+    text = _at(entry.node) + escape(entry.text)
     if entry.count > 1:
         text += f" ({entry.count} times, last after {elapsed(entry.last_offset_s)})"
     return (elapsed(entry.moment.offset_s), utc_time(entry.moment.at), text)
+
+
+def _at(node: str) -> str:
+    """The host's name before what it tells, where there are several."""
+    return f"{escape(node)}: " if node else ""
 
 
 def _when(moment: Moment) -> str:

@@ -60,6 +60,7 @@ def _document(report: ReportInput) -> dict[str, Any]:
             "arguments": plain(report.arguments),
             "adjustments": plain(report.adjustments),
         },
+        "nodes": plain(report.nodes),
         "probe": {
             "clocks": plain(report.clocks),
             "way": report.probe_way,

@@ -2,40 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from specttui import events as ev
 from specttui.report.facts import Moment, TimelineEntry
 
+#: What any host may tell for itself; other entries are about the session or the server as a whole.
+_OF_ANY_NODE = frozenset(
+    {
+        "connection_up", "connection_down", "alert", "worker_file", "server_not_found", "server_exited",
+        "server_failed", "failure", "memory_pressure", "probe_error",
+    }
+)  # fmt: skip
+#: What every host tells though it is about the server: only the head's word is taken.
+_OF_THE_HEAD = frozenset(
+    {
+        "server_found", "server_stopping", "server_starting", "server_ready", "probe_installed",
+        "probe_clock", "adaptive_switch",
+    }
+)  # fmt: skip
+
 
 class Timeline:
-    """Collects the key events; the same thing many times in a row is one entry with a count."""
+    """Collects the key events; the same thing many times in a row on one host is one entry with a count."""
 
     def __init__(self) -> None:
         self._entries: list[TimelineEntry] = []
-        self._last_kind = ""
+        self._kinds: list[str] = []
+        self._last: dict[str, int] = {}
 
-    def add(self, envelope: ev.Envelope) -> None:
-        """Take the next event, in order."""
+    def add(self, envelope: ev.Envelope, node: str = "") -> None:
+        """Take the next event, in order.
+
+        Args:
+            envelope: The event.
+            node: The host's name among several, "" for a single one and for the session as a whole.
+        """
         text = line(envelope.event)
         if not text:
             return
         offset_s = envelope.offset_s
-        if self._repeats(envelope.event, text):
-            last = self._entries[-1]
-            self._entries[-1] = replace(last, count=last.count + 1, last_offset_s=offset_s)
-        else:
-            self._entries.append(TimelineEntry(Moment(offset_s, envelope.at), text, last_offset_s=offset_s))
-        self._last_kind = envelope.event.kind
+        number = self._last.get(node)
+        if number is not None and self._repeats(number, envelope.event, text):
+            last = self._entries[number]
+            self._entries[number] = replace(last, count=last.count + 1, last_offset_s=offset_s)
+            return
+        self._last[node] = len(self._entries)
+        moment = Moment(offset_s, envelope.at)
+        self._entries.append(TimelineEntry(moment, text, last_offset_s=offset_s, node=node))
+        self._kinds.append(envelope.event.kind)
 
-    def entries(self) -> tuple[TimelineEntry, ...]:
-        """The timeline so far."""
-        return tuple(self._entries)
+    def entries(self, nodes: Sequence[str] = ()) -> tuple[TimelineEntry, ...]:
+        """The timeline so far.
 
-    def _repeats(self, event: ev.AnyEvent, text: str) -> bool:
-        if event.kind != self._last_kind:
+        Args:
+            nodes: The hosts of a server that spans several, the head first.
+        """
+        return tuple(
+            entry if _tells_of_itself(entry, kind, nodes) else replace(entry, node="")
+            for entry, kind in zip(self._entries, self._kinds, strict=True)
+            if not (entry.node and entry.node != nodes[0] and kind in _OF_THE_HEAD)
+        )
+
+    def _repeats(self, number: int, event: ev.AnyEvent, text: str) -> bool:
+        if event.kind != self._kinds[number]:
             return False
-        return isinstance(event, ev.MemoryPressure) or self._entries[-1].text == text
+        return isinstance(event, ev.MemoryPressure) or self._entries[number].text == text
+
+
+def _tells_of_itself(entry: TimelineEntry, kind: str, nodes: Sequence[str]) -> bool:
+    """False where an entry is about the whole server, or names the host that it is about by itself."""
+    return kind in _OF_ANY_NODE and not any(f": {name}: " in entry.text for name in nodes)
 
 
 def line(event: ev.AnyEvent) -> str:
@@ -43,6 +81,8 @@ def line(event: ev.AnyEvent) -> str:
     match event:
         case ev.SessionStarted():
             return f"Session on {event.target} started"
+        case ev.NodesArranged():
+            return f"Nodes by rank: {', '.join(event.nodes)}"
         case ev.SessionEnded():
             return _with("Session ended", event.reason)
         case ev.ConnectionUp():

@@ -2,7 +2,7 @@
 
 The format is Chrome's Trace Event Format, JSON object form: complete events ("X") with `ts` and `dur` in
 microseconds, metadata events ("M") that name tracks, instant events ("i") for what happened. One process
-per rank, one track per phase.
+per rank, one track per phase; of a server on several hosts, the ranks of all of them.
 
 Where things lie. The probe says how long each phase of each cycle took and when a batch of cycles was
 written, by its own clock. So cycles are laid end to end before that moment, phases one after another within
@@ -20,6 +20,7 @@ from specttui.events import (
     Envelope,
     LoadFinished,
     LoadStarted,
+    NodesArranged,
     NoteAdded,
     Phase,
     ProbeCycles,
@@ -61,15 +62,18 @@ def trace_parts(envelopes: Iterable[Envelope]) -> Iterator[str]:
 def _events(envelopes: Iterable[Envelope]) -> Iterator[dict[str, Any]]:
     yield _name("process_name", _SESSION_PID, 0, "session")
     ranks: dict[tuple[str, str], _Rank] = {}
+    behind_head: tuple[str, ...] = ()
     for envelope in envelopes:
         event = envelope.event
-        if isinstance(event, ProbeCycles):
+        if isinstance(event, NodesArranged):
+            behind_head = event.nodes[1:]
+        elif isinstance(event, ProbeCycles):
             key = (envelope.host, event.rank)
             if key not in ranks:
                 ranks[key] = _Rank(_SESSION_PID + 1 + len(ranks))
                 yield from ranks[key].names(envelope.host, event.rank)
             yield from ranks[key].cycles(envelope.offset_s, event)
-        elif isinstance(event, _MARKS):
+        elif isinstance(event, _MARKS) and envelope.host not in behind_head:
             yield _mark(line(event), envelope.offset_s)
 
 

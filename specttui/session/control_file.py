@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specttui.events import Clock
+from specttui.host.path_lock import PathLock
 from specttui.host.remote import Remote
 from specttui.probe.control import control_content
 from specttui.session.hook_folder import cache_folder
@@ -34,10 +35,18 @@ class ControlFile:
             self._path = f"{await cache_folder(self._remote)}/probe-{self._session_id}.json"
         return self._path
 
-    def adopt(self, path: str) -> None:
-        """Go on with another session's, if that has one: the probe that runs looks there."""
-        self._path = path or self._path
-        self._used = bool(self._path)
+    async def adopt(self, path: str, *, take_over: bool = False) -> PathLock:
+        """Go on with another session's, since the probe that runs looks there; gives its lock, which is ours.
+
+        Raises:
+            LockedError: A session that shows signs of life goes on with it, and `take_over` is False.
+            WorkerFileChangedError: Its folder is gone.
+        """
+        lock = PathLock(self._remote, path, self._session_id)
+        await lock.heartbeat(take_over=take_over)
+        self._path = path
+        self._used = True
+        return lock
 
     async def write(self, clock: Clock) -> None:
         """Tell the running probe to take a clock, or to stop measuring.

@@ -126,7 +126,7 @@ class _Reader:
             yield Found(self._left(path, what, record.session_id, age_s, lock), file=path)
 
     def _beside(self, around: Surroundings, lock: Lock | None) -> Iterator[Found]:
-        for each in around.leftovers:
+        for each in sorted(around.leftovers, key=lambda each: (each.what, each.path)):
             if each.what in _KINDS:
                 yield Found(self._of_leftover(each, lock), file=around.resolved_path)
 

@@ -56,9 +56,6 @@ class ServerWatch:
         launches: Told of the launches.
         options: Which server and which log, where the user said so.
         sudo: For servers of other users.
-
-    Attributes:
-        obstacles: What keeps the server that was met last from being restarted.
     """
 
     def __init__(
@@ -77,6 +74,7 @@ class ServerWatch:
         self._restarter = restarter
         self._launches = launches
         self._found: FoundServer | None = None
+        #: What keeps the server that was met last from being restarted.
         self.obstacles: tuple[Problem, ...] = ()
         self._starting: StartupProgress | None = None
         self._worker = Worker()
@@ -142,8 +140,10 @@ class ServerWatch:
             return discovery.problems[0] if discovery.problems else Problem("No SGLang server was found.")
         found = discovery.servers[0]
         known = self._found if self._found is not None and self._found.pid == found.pid else None
-        if known is not None and (found.obstacles == known.obstacles or known.restartable):
-            await self._go_on(found if found.restartable or not known.restartable else known)
+        if known is not None and (known.restartable or not found.restartable):
+            for problem in set(found.obstacles).difference(self.obstacles):
+                self._warn(problem.text, problem.remedy)
+            await self._go_on(known.or_fuller(found))
             return None
         if known is not None:
             self._launches.original = None  # what was known of it until now was not the whole launch
@@ -155,8 +155,7 @@ class ServerWatch:
 
     async def serves(self, launch: Launch, label: str, changes: tuple[str, ...]) -> None:
         """A restart brought a server up: look at it, and let its run begin."""
-        port = server_port(launch, self._launches.config)
-        discovery = await self._finder.started(port, self._log_file())
+        discovery = await self._finder.started(server_port(launch, self._launches.config), self._log_file())
         self._found = None
         if discovery.servers:
             self._adopt(discovery.servers[0])

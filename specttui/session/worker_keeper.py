@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from specttui.errors import SpecttuiError, WorkerFileError
-from specttui.events import Alert, Clock, FileState, Severity, WorkerFileChecked
+from specttui.events import Clock, FileState
 from specttui.host.file_records import Backup, FileContents
 from specttui.host.files import GuardedFile
 from specttui.host.remote import Remote
@@ -26,6 +26,7 @@ from specttui.session.emitter import Emitter
 from specttui.session.heartbeats import RELEASE_S, Heartbeats
 from specttui.session.hook_folder import HookFolder
 from specttui.session.patch_words import diff_lines, module_of, replaceable, warnings_of
+from specttui.session.worker_events import checked, stale_bytecode
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,7 @@ class WorkerKeeper:
         if marker is not None:
             self.patched_paths.add(path)
             self._tell(path, FileState.PATCHED, read.contents.data, guarded.backup)
-            self._control.adopt(marker.control)
+            await self._adopt_control(marker.control, take_over=take_over)
         if marker is not None or guarded.backup is not None:
             self.beats.hold(guarded)
         else:
@@ -226,7 +227,11 @@ class WorkerKeeper:
             LockedError: That session shows signs of life, and `take_over` is False.
         """
         await self.hook.adopt(path, take_over=take_over)
-        self._control.adopt(control_path)
+        await self._adopt_control(control_path, take_over=take_over)
+
+    async def _adopt_control(self, path: str, *, take_over: bool) -> None:
+        if path:
+            self.beats.hold(await self._control.adopt(path, take_over=take_over))
 
     async def set_clock(self, clock: Clock) -> None:
         """Tell the running probe to take another clock, or to stop measuring."""
@@ -271,28 +276,11 @@ class WorkerKeeper:
         return self._files[path]
 
     def _tell(self, path: str, state: FileState, data: bytes, backup: Backup | None) -> None:
-        original = remove(data) if state is FileState.PATCHED else data
-        self._emitter.emit(
-            WorkerFileChecked(
-                path=path,
-                state=state,
-                sha256=digest(data),
-                original_sha256=digest(original),
-                backup_path=backup.remote_path if backup else "",
-                local_backup_path=backup.local_path if backup else "",
-                size_bytes=len(data),
-            )
-        )
+        self._emitter.emit(checked(path, state, data, backup))
 
     def _tell_stale(self, path: str, left: int) -> None:
         if left:
-            self._emitter.emit(
-                Alert(
-                    severity=Severity.WARNING,
-                    message=f"{left} compiled files of {path} could not be removed",
-                    remedy="Python may run them instead of the file: remove them in its __pycache__ folder.",
-                )
-            )
+            self._emitter.emit(stale_bytecode(path, left))
 
 
 def _original(read: _Read) -> bytes:

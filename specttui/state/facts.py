@@ -36,6 +36,7 @@ class Facts:
         self.server: ev.ServerInfo | None = None
         self.server_phase = "unknown"
         self.server_detail = ""
+        self.being_ended = False
         self.progress: ev.ServerProgress | None = None
         self.progress_offset_s = 0.0
         self.starting_since_s: float | None = None

@@ -95,6 +95,8 @@ def _http(facts: Facts, event: ev.HttpSeen) -> None:
 
 
 def _failure_seen(facts: Facts, event: ev.FailureSeen) -> None:
+    if facts.being_ended:
+        return  # a server that is ended complains, and more so when its peers on other hosts go first
     severity = ev.Severity.ERROR if event.fatal else ev.Severity.WARNING
     facts.add_alert(ev.Alert(severity=severity, message=event.title, remedy=event.remedy))
 

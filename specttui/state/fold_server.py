@@ -11,6 +11,7 @@ def _server_found(facts: Facts, event: ev.ServerFound) -> None:
     facts.server = event.server
     facts.launch = event.server.launch
     facts.compare_settings()
+    facts.being_ended = False
     facts.server_phase = "serving"
     facts.server_detail = ""
     facts.progress = None
@@ -25,11 +26,13 @@ def _server_not_found(facts: Facts, event: ev.ServerNotFound) -> None:
 
 def _server_stopping(facts: Facts, event: ev.ServerStopping) -> None:
     facts.server_phase = "exited" if event.step == "stopped" else "stopping"
+    facts.being_ended = True
     facts.server_detail = f"{event.step} {event.detail}".strip()
 
 
 def _server_starting(facts: Facts, event: ev.ServerStarting) -> None:
     facts.server_phase = "starting"
+    facts.being_ended = False
     facts.server_detail = event.label
     facts.starting_since_s = facts.last_output_s = facts.offset_s
     facts.failure = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,7 +147,7 @@ async def host_by(folder: Path, way: str, work: str) -> AsyncIterator[Host]:
 @pytest.mark.parametrize("work", ["patch", "restore"])
 @pytest.mark.parametrize("way", ["account", "sudo", "via", "draft"])
 async def test_before_and_after_every_operation(
-    tmp_path: Path, way: str, work: str, record_property: pytest.RecordProperty
+    tmp_path: Path, way: str, work: str, record_property: Callable[[str, object], None]
 ) -> None:
     async with host_by(tmp_path, way, work) as host, clients() as killed:
         whole = await killed.run(await host.set(killed))
@@ -165,7 +165,7 @@ async def test_before_and_after_every_operation(
 
 @pytest.mark.parametrize("work", ["patch", "restore"])
 async def test_at_every_change_that_the_host_makes(
-    tmp_path: Path, work: str, record_property: pytest.RecordProperty
+    tmp_path: Path, work: str, record_property: Callable[[str, object], None]
 ) -> None:
     async with host_by(tmp_path, "account", work) as host, clients() as killed:
         path = host.server.environment

@@ -8,7 +8,7 @@ import zlib
 
 from specttui.events import FileState, SpecSettings
 from specttui.host.facts import AnswersAt, EndpointAnswer, PackageFacts, ServerFacts, WorkerFile
-from specttui.host.found import FoundServer
+from specttui.host.found import FoundServer, Problem
 from specttui.host.reading import found_server
 from specttui.probe import inspect
 
@@ -51,6 +51,34 @@ def test_another_users_server_can_be_watched_but_not_restarted() -> None:
         server.problems[0].text == "The server (process 5) belongs to root; me may not read its environment."
     )
     assert [problem.remedy for problem in server.problems] == ["Log in as root."]
+
+
+def test_why_sudo_does_not_help_is_said_with_what_would() -> None:
+    unread = Problem("sudo asks for a password.", "Look again (f5)")
+    facts = FACTS.model_copy(update={"readable": False, "user": "sglang"})
+    server = found_server(facts, "me", (), "/log", inspect, unread)
+    assert server.obstacles == (
+        Problem(
+            "The server (process 5) belongs to sglang; me may not read its environment. "
+            "sudo asks for a password.",
+            "Look again (f5), or log in as sglang or root.",
+        ),
+    )
+    assert server.problems[: len(server.obstacles)] == server.obstacles
+
+
+def test_a_lost_variable_is_a_problem_but_no_obstacle() -> None:
+    server = read(undecodable_names=("ODD",))
+    assert server.problems[0].text == "These variables of the server are not UTF-8 text: ODD."
+    assert server.restartable
+
+
+def test_of_two_looks_at_a_server_the_one_that_tells_more_counts() -> None:
+    seen, hidden = read(), read(readable=False)
+    assert seen.or_fuller(hidden) is seen
+    assert hidden.or_fuller(seen) is seen
+    assert seen.or_fuller(later := read()) is later
+    assert hidden.or_fuller(later := read(readable=False)) is later
 
 
 def test_a_launcher_with_a_title_has_lost_its_command() -> None:

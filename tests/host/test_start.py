@@ -19,7 +19,8 @@ from support.local_remote import LocalRemote
 from specttui.errors import LaunchError, ServerStartError
 from specttui.events import Launch, ServerStarting
 from specttui.host.remote_scripts import launch_script
-from specttui.host.start import Started, start
+from specttui.host.rights import Rights
+from specttui.host.start import Started, before_start, start
 
 _PRINTER = """\
 import json, os, sys
@@ -163,6 +164,38 @@ async def test_a_missing_folder_says_so(remote: LocalRemote, printer: Path) -> N
     assert caught.value.cause.endswith(
         "FileNotFoundError: [Errno 2] No such file or directory: '/no/such/folder'"
     )
+
+
+async def test_an_account_without_a_home_has_its_files_elsewhere(tmp_path: Path, printer: Path) -> None:
+    own = Path("/var/tmp") / f"specttui-{os.geteuid()}"
+    known = own.exists()
+    (tmp_path / "file").write_text("")
+    remote = LocalRemote(tmp_path, env={"HOME": str(tmp_path / "file")})
+    started, _ = await run_printer(remote, Launch(argv=(sys.executable, str(printer)), cwd="/"))
+    folder = Path(started.script_path).parent
+    try:
+        assert folder == own / "specttui"
+        assert own.stat().st_mode & 0o777 == 0o700
+    finally:
+        for path in folder.glob(f"{Path(started.script_path).stem}.*"):
+            path.unlink()
+        if not known:
+            folder.rmdir()
+            own.rmdir()
+
+
+async def test_an_account_without_a_name_is_known_by_its_number(remote: LocalRemote, printer: Path) -> None:
+    launch = Launch(argv=(sys.executable, str(printer)), cwd="/", user=str(os.geteuid()))
+    started, _ = await run_printer(remote, launch)
+    assert started.user == str(os.geteuid())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root could become somebody else")
+async def test_root_does_not_become_a_number(remote: LocalRemote, printer: Path) -> None:
+    launch = Launch(argv=(sys.executable, str(printer)), cwd="/", user="3999999999")
+    with pytest.raises(LaunchError) as refused:
+        await before_start(remote, launch, Rights(remote))
+    assert refused.value.title == "The server runs as 3999999999, and this account is root"
 
 
 async def test_nothing_to_start_is_refused(remote: LocalRemote) -> None:

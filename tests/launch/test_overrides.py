@@ -2,7 +2,7 @@ import pytest
 from support.launches import launch
 
 from specttui.launch.change import apply
-from specttui.launch.edits import Baseline, SetEnv, SetFlag
+from specttui.launch.edits import Baseline, SetEnv, SetFlag, UnsetEnv
 from specttui.launch.overrides import draft_memory_hint, errors, meanings, warnings
 
 
@@ -54,6 +54,85 @@ def test_what_sglang_sets_itself():
     assert warned(launch("sglang serve m"), SetEnv("CUDA_DEVICE_MAX_CONNECTIONS", "1")) == (
         "SGLang sets CUDA_DEVICE_MAX_CONNECTIONS itself: the change is void",
     )
+
+
+SPEC = "sglang serve m --speculative-algorithm EAGLE"
+V2 = SetEnv("SGLANG_ENABLE_SPEC_V2", "0")
+SIMULATED = SetEnv("SGLANG_SIMULATE_ACC_LEN", "2")
+TIMING_ONLY = "Acceptance is simulated: timing only, the text is meaningless"
+
+
+@pytest.mark.parametrize(
+    ("command", "edit", "version", "expected"),
+    [
+        (
+            SPEC,
+            V2,
+            "0.5.4",
+            (
+                "This release knows no SGLANG_ENABLE_SPEC_V2: the change is void; use "
+                "--enable-beta-spec (0.5.3 and 0.5.4)"
+            ),
+        ),
+        (SPEC, V2, "0.5.5", None),
+        (SPEC, V2, "0.5.12", None),
+        (
+            SPEC,
+            V2,
+            "0.5.13",
+            "SGLang 0.5.13 has the overlapped worker alone: SGLANG_ENABLE_SPEC_V2=0 only runs it in step",
+        ),
+        (
+            SPEC,
+            V2,
+            "0.5.14",
+            (
+                "This release reads SGLANG_ENABLE_SPEC_V2 no more: the change is void; use "
+                "--disable-overlap-schedule"
+            ),
+        ),
+        (SPEC, V2, "", None),
+        (SPEC, SetEnv("SGLANG_ENABLE_SPEC_V2", "1"), "0.5.13", None),
+        ("sglang serve m", V2, "0.5.12", "Without speculation SGLANG_ENABLE_SPEC_V2 has no effect"),
+        (
+            SPEC,
+            SIMULATED,
+            "0.5.2",
+            "This release knows no SGLANG_SIMULATE_ACC_LEN: the change is void; use SIMULATE_ACC_LEN",
+        ),
+        (SPEC, SIMULATED, "0.5.3", None),
+        (
+            SPEC,
+            SetEnv("SIMULATE_ACC_LEN", "2"),
+            "0.5.3",
+            "This release reads SIMULATE_ACC_LEN no more: the change is void; use SGLANG_SIMULATE_ACC_LEN",
+        ),
+        (SPEC, SetEnv("SIMULATE_ACC_LEN", "2"), "0.5.2", None),
+    ],
+)
+def test_variables_that_a_release_does_not_read(command, edit, version, expected):
+    found = warned(launch(command), edit, sglang_version=version)
+    assert [text for text in found if text != TIMING_ONLY] == ([expected] if expected else [])
+
+
+def test_unsetting_what_a_release_does_not_read_is_no_news():
+    before = launch(SPEC, SGLANG_ENABLE_SPEC_V2="1")
+    assert warned(before, UnsetEnv("SGLANG_ENABLE_SPEC_V2"), sglang_version="0.5.14") == ()
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("0.5.4", "SGLang up to 0.5.4 overwrites NCCL_CUMEM_ENABLE"),
+        ("0.5.4.post2", "SGLang up to 0.5.4 overwrites NCCL_CUMEM_ENABLE"),
+        ("0.5.5", None),
+        ("", "If this is SGLang 0.5.4 or older, it overwrites NCCL_CUMEM_ENABLE"),
+    ],
+)
+def test_what_old_releases_overwrite(version, expected):
+    found = warned(launch("sglang serve m --tp 3"), SetEnv("NCCL_CUMEM_ENABLE", "1"), sglang_version=version)
+    instead = ": use --enable-symm-mem or --enable-nccl-nvls"
+    assert found == ((expected + instead,) if expected else ())
 
 
 def refused(before, *edits):
@@ -179,7 +258,7 @@ def test_adaptive_steps_change_by_themselves():
 
 
 def test_what_spoils_a_measurement():
-    before = launch("sglang serve m --disable-cuda-graph")
+    before = launch(f"{SPEC} --disable-cuda-graph")
     assert warned(
         before,
         SetFlag("--tp", "2"),
@@ -191,7 +270,7 @@ def test_what_spoils_a_measurement():
         "CUDA_LAUNCH_BLOCKING=1 forbids any meaningful throughput",
         "Without CUDA graphs the CPU's launch time is what is measured",
     )
-    assert warned(launch("sglang serve m"), SetEnv("SGLANG_SIMULATE_ACC_LEN", "-1")) == ()
+    assert warned(launch(SPEC), SetEnv("SGLANG_SIMULATE_ACC_LEN", "-1")) == ()
 
 
 @pytest.mark.parametrize(

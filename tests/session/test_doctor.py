@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from support.demo_sessions import options_for as demo_options
 from support.fake_docker import install as install_docker
+from support.local_remote import LocalRemote
 from support.logins import options_for, target_of
 from support.prompters import ScriptedPrompter
 from support.ssh_server import SshServer
 from support.sshd import make_key
 
 from specttui.demo.host import DemoHost
+from specttui.host.files import GuardedFile
+from specttui.host.locks import this_machine as this_user
 from specttui.host.remote import CommandResult
 from specttui.host.target import ConnectOptions, Target
 from specttui.probe.patch import apply
@@ -27,7 +30,7 @@ from specttui.session.options import SessionOptions
 
 ALL_STEPS = [
     "ssh configuration", "name", "port", "host key", "authentication", "commands", "shells", "start-up files",
-    "sessions", "sftp", "system", "tools", "cache folder", "python", "GPUs", "SGLang", "log", "worker file",
+    "sessions", "sftp", "system", "tools", "cache folder", "python", "leftovers", "GPUs", "SGLang", "log", "worker file",
     "writing it", "disk", "restarts",
 ]  # fmt: skip
 
@@ -76,7 +79,7 @@ async def test_the_report_has_a_word_per_step_and_json_says_the_same(demo: DemoH
     lines = examination.as_text().splitlines()
     assert lines[0] == "demo"
     assert [line.split()[0] for line in lines[1:-1]] == [each.status for each in examination.findings]
-    assert lines[-1] == "20 ok, 0 warn, 0 fail"
+    assert lines[-1] == "21 ok, 0 warn, 0 fail"
     data = json.loads(json.dumps(examination.as_data()))
     assert (data["host"], data["healthy"]) == ("demo", True)
     assert data["steps"][1] == {
@@ -96,6 +99,32 @@ async def test_a_patched_file_and_a_server_that_is_not_there(demo: DemoHost) -> 
     assert (missing.status, missing.detail) == ("fail", "No SGLang server serves port 1.")
     assert missing.remedy.startswith("These ports are served: ")
     assert str(demo.server_port) in missing.remedy
+
+
+async def test_what_dead_sessions_left_and_living_ones_use_is_named(demo: DemoHost, tmp_path: Path) -> None:
+    remote = LocalRemote(demo.home)
+    guarded = GuardedFile(remote, str(demo.worker_path), "s1", tmp_path)
+    backup = (await guarded.back_up()).remote_path
+    living = by_step(await examined(demo_options(demo)))
+    assert living["other sessions"].status == "info"
+    who = f"Session s1 of {this_user()} works on {demo.worker_path}, taken "
+    assert living["other sessions"].detail.startswith(who)
+    assert living["leftovers"].detail == "none"
+    await guarded.release()
+    dead = by_step(await examined(demo_options(demo)))
+    assert "other sessions" not in dead
+    assert (dead["leftovers"].status, dead["leftovers"].detail) == (
+        "warn",
+        f"Dead sessions left: backup {backup}.",
+    )
+    assert dead["leftovers"].remedy.endswith("specttui restore demo")
+    await guarded.restore()
+    (demo.home / ".cache/specttui/probe-s1.json").write_text("{}")
+    harmless = by_step(await examined(demo_options(demo)))["leftovers"]
+    assert (harmless.status, harmless.detail) == (
+        "info",
+        "1 old control files and launch scripts, which harm nobody",
+    )
 
 
 async def test_through_a_transport(demo: DemoHost, tmp_path: Path) -> None:

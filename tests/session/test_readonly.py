@@ -29,6 +29,8 @@ CHANGING: dict[str, Callable[[Session], Awaitable[object]]] = {
     "back_up": lambda session: session.back_up(),
     "patch": lambda session: session.patch(),
     "restore": lambda session: session.restore(),
+    "restore_leftovers": lambda session: session.restore_leftovers(),
+    "adopt_leftovers": lambda session: session.adopt_leftovers(),
     "restart": lambda session: session.restart([]),
     "restart_last_good": lambda session: session.restart_last_good(),
     "set_clock": lambda session: session.set_clock(Clock.WALL),
@@ -41,6 +43,7 @@ CHANGING: dict[str, Callable[[Session], Awaitable[object]]] = {
 READING = {
     "snapshot", "history", "launch", "can_roll_back", "patched", "changes_on_host", "preview_patch",
     "preview_restart", "view_draft_config", "extend_start", "add_note", "export", "cancel", "rediscover",
+    "preview_restore", "leftovers", "ignore_leftovers",
 }  # fmt: skip
 #: The session's command behind a key, where it has another name.
 _COMMAND_OF = {

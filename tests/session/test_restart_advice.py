@@ -10,7 +10,8 @@ from support.local_remote import LocalRemote
 
 from specttui.errors import LaunchError, ServerStartError
 from specttui.events import FailureSeen, Manager, ManagerKind
-from specttui.host.managers import NO_COMMANDS
+from specttui.host.found import Problem
+from specttui.host.managers import NO_COMMANDS, ManagerCommands
 from specttui.host.managers.choose import Ways
 from specttui.host.managers.way import WayOptions
 from specttui.host.readiness import StartFailedError
@@ -27,12 +28,19 @@ HINT = "set SGLANG_ENABLE_SPEC_V2=1: without it this release may load the model 
 class Desk:
     """A session's launches, met at one launch, and the advice on them."""
 
-    def __init__(self, folder: Path, command: str = f"{PYTHON} {EAGLE}", version: str = "0.5.9") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        command: str = f"{PYTHON} {EAGLE}",
+        version: str = "0.5.9",
+        commands: ManagerCommands = NO_COMMANDS,
+    ) -> None:
         self.launches = Launches()
         self.launches.found(launch(command), None, version)
         self.remote = LocalRemote(folder)
-        ways = Ways(self.remote, NO_COMMANDS, WayOptions())
-        self.advice = RestartAdvice(self.remote, self.launches, ways)
+        self.obstacles: tuple[Problem, ...] = ()
+        ways = Ways(self.remote, commands, WayOptions())
+        self.advice = RestartAdvice(self.remote, self.launches, ways, lambda: self.obstacles)
 
     def diff(self, *edits: Edit) -> LaunchDiff:
         return self.launches.edited(edits)
@@ -116,6 +124,31 @@ def test_who_manages_the_server_is_said_beforehand(desk: Desk) -> None:
     assert pane.errors == ()
     job = desk.advised(manager=Manager(kind=ManagerKind.SLURM, name="4711"))
     assert [error.split(". ")[0] for error in job.errors] == ["The server is run by slurm"]
+
+
+async def test_a_server_that_is_not_known_whole_is_not_restarted(desk: Desk) -> None:
+    desk.obstacles = (Problem("Its environment is hidden.", "Look again."), Problem("It is odd.", "By hand."))
+    assert desk.advised().errors == ("Its environment is hidden. Look again.", "It is odd. By hand.")
+    with pytest.raises(LaunchError) as refused:
+        await desk.advice.check(desk.diff(), retry_hung=True)
+    assert refused.value.title == "This server cannot be restarted from here"
+    assert refused.value.cause == "Its environment is hidden.\nIt is odd."
+    assert refused.value.remedy == (
+        "Look again. Or give the host's profile its own stop and start commands (docs/restarting.md)."
+    )
+    assert desk.remote.commands == []
+
+
+@pytest.mark.parametrize(
+    ("commands", "errors"),
+    [(ManagerCommands(start=("/opt/start",)), ()), (ManagerCommands(stop=("/opt/stop",)), ("Hidden.",))],
+)
+async def test_a_start_command_of_the_profile_needs_to_know_nothing(
+    tmp_path: Path, commands: ManagerCommands, errors: tuple[str, ...]
+) -> None:
+    desk = Desk(tmp_path, commands=commands)
+    desk.obstacles = (Problem("Hidden."),)
+    assert desk.advised().errors == errors
 
 
 async def test_c08_only_files_that_are_newly_named_are_looked_at(desk: Desk, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ async def test_the_journal_is_followed_through_a_whole_restart_and_a_cut(unit: U
         await eventually(lambda: all_is_told(unit, events))
         assert sum(READY in line for line in lines_of(events)) == 2
         assert [event.arguments["model_path"] for event in of(events, ServerArguments)] == [LONG_PATH] * 2
-        [found] = (await discover(session._remote, port=unit.port)).servers
+        [found] = (await discover(session.head.remote, port=unit.port)).servers
         assert of(events, ServerReady)[-1].pid == found.pid == unit.systemd.main_pid(UNIT) != old_pid
         assert found.launch.argv[-2:] == ("--speculative-num-steps", "2")
         assert found.launch.env["NCCL_PROTO"] == "LL"
@@ -135,4 +135,4 @@ async def test_a_start_that_fails_is_diagnosed_from_the_journal(unit: Unit) -> N
         assert "No module named 'sglang.srt.speculative.no_such_worker'" in diagnosis.title
         assert failed.value.title == diagnosis.title
         assert "serves again" in failed.value.remedy
-        assert len((await discover(session._remote, port=unit.port)).servers) == 1
+        assert len((await discover(session.head.remote, port=unit.port)).servers) == 1

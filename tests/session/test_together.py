@@ -11,7 +11,7 @@ from specttui.errors import ServerStartError, SpecttuiError, WorkerFileError
 from specttui.host.readiness import Readiness
 from specttui.session import convoy as convoy_module
 from specttui.session.convoy import Convoy, all_of
-from specttui.session.together import on_all_or_none, on_each
+from specttui.session.together import in_turn, on_all_or_none, on_each
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,21 @@ async def test_each_host_is_worked_on_to_the_end_whatever_becomes_of_the_others(
         await on_each(HOSTS, work)
     assert ended == ["b", "c"]
     assert await on_each(HOSTS[1:], work) == ["b", "c"]
+
+
+async def test_in_turn_means_one_at_a_time_and_all_of_them() -> None:
+    steps: list[str] = []
+
+    async def work(host: Host) -> None:
+        steps.append(f"{host.name} begins")
+        await asyncio.sleep(0.01)
+        if host.name == "a":
+            raise WorkerFileError("no room")
+        steps.append(f"{host.name} ends")
+
+    with pytest.raises(WorkerFileError, match="a: no room"):
+        await in_turn(HOSTS, work)
+    assert steps == ["a begins", "b begins", "b ends", "c begins", "c ends"]
 
 
 async def test_a_single_host_needs_no_name() -> None:

@@ -107,3 +107,19 @@ def test_every_event_kind_has_a_fold_and_a_name_of_its_own() -> None:
     kinds = {get_args(member.model_fields["kind"].annotation)[0] for member in union}
     assert len(kinds) == len(union)
     assert set(_HANDLERS) == set(union)
+
+
+def test_a_server_that_is_stopped_may_complain() -> None:
+    failure = ev.FailureSeen(category="nccl", title="NCCL failed", lines=(), fatal=True)
+    stopping = ev.ServerStopping(step="terminate")
+    state = fold((0.0, stopping), (1.0, failure), (2.0, ev.ServerStopping(step="stopped")), (3.0, failure))
+    assert list(state.alerts) == []
+    launch = ev.Launch(argv=("sglang", "serve", "m"))
+    state = fold((0.0, stopping), (1.0, ev.ServerStarting(pid=2, launch=launch, label="x")), (2.0, failure))
+    assert [alert.message for alert in state.alerts] == ["NCCL failed"]
+
+
+def test_a_failure_told_after_the_death_that_nobody_wished_is_told() -> None:
+    failure = ev.FailureSeen(category="nccl", title="NCCL failed", lines=(), fatal=True)
+    state = fold((0.0, ev.ServerExited(pid=1, detail="process 1 ended")), (1.0, failure))
+    assert [alert.message for alert in state.alerts] == ["NCCL failed"]

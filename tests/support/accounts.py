@@ -9,8 +9,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,18 +92,28 @@ def account_made() -> Iterator[Account]:
     finally:
         (Path("/etc/sudoers.d") / made.name).unlink(missing_ok=True)
         _end_all_of(made.uid)
-        _run("userdel", made.name)
         shutil.rmtree(folder)
+        _run("userdel", made.name)
 
 
 def _end_all_of(uid: int) -> None:
     """End what an account of the test's own still runs: userdel refuses it otherwise."""
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and entry.stat().st_uid == uid:
-                os.kill(int(entry.name), signal.SIGKILL)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+    deadline = time.monotonic() + 30
+    while (left := _processes_of(uid)) and time.monotonic() < deadline:
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _processes_of(uid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            status = (entry / "status").read_text()
+            if f"\nUid:\t{uid}\t" in status and "\nState:\tZ" not in status:
+                found.append(int(entry.name))
+    return found
 
 
 def _run(*argv: str, stdin: str = "") -> None:

@@ -24,6 +24,10 @@ ENV = {
 }
 
 
+#: What must never be on a command line of ours.
+SECRETS = ("hf_secret_of_the_owner", "sk-secret")
+
+
 @contextmanager
 def server_of(owner: Account | None, folder: Path, **fake: str) -> Iterator[FakeServer]:
     """A server of an account, None for root, with its log in a folder of its own.

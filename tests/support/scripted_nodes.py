@@ -65,8 +65,10 @@ def node_failed() -> Snapshot:
              file_state=FileState.ORIGINAL),
     )  # fmt: skip
     alerts = (Alert(severity=Severity.ERROR, message=f"gpu-c: {title}", remedy="Lower the memory fraction."),)
+    snapshot = spanning(failed(), *nodes)
+    file = snapshot.worker_file and snapshot.worker_file.model_copy(update={"state": FileState.ORIGINAL})
     return replace(
-        spanning(failed(), *nodes), server_detail=f"gpu-c: {title}", alerts=alerts,
+        snapshot, worker_file=file, server_detail=f"gpu-c: {title}", alerts=alerts,
         command=CommandView("restart", "steps 10", "failed", f"gpu-c: {title}"),
     )  # fmt: skip
 

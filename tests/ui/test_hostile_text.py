@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 from support.pilots import opened, program, settle, show
+from support.scripted_nodes import node_disconnected, node_failed, three_starting, two_nodes
 from support.scripted_session import ScriptedSession
 from support.scripted_snapshots import failed, serving, starting
 from textual.pilot import Pilot
@@ -75,7 +76,9 @@ def controls(text: str) -> list[str]:
     return sorted({repr(character) for character in text if unicodedata.category(character) in {"Cc", "Cs"}})
 
 
-@pytest.mark.parametrize("made", [serving, starting, failed])
+@pytest.mark.parametrize(
+    "made", [serving, starting, failed, two_nodes, node_disconnected, node_failed, three_starting]
+)
 async def test_on_the_main_screen(made) -> None:
     snapshot: Snapshot = hostile(made())
     session = ScriptedSession(snapshot)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,11 @@ FULL = Wants(cycle_rows=6, cycle_whole_rows=4, run_count=4, verdict_rows=3, rank
 
 def used_rows(layout):
     frame = layout.chrome[1]
-    panels = [layout.metric_rows, layout.cycle_rows, layout.verdict_rows, layout.run_rows, layout.log_rows]
-    return layout.header_rows + 1 + sum(rows + frame for rows in panels if rows)
+    panels = [
+        layout.node_rows, layout.metric_rows, layout.cycle_rows, layout.verdict_rows, layout.run_rows,
+        layout.log_rows,
+    ]  # fmt: skip
+    return layout.header_rows + layout.node_line_rows + 1 + sum(rows + frame for rows in panels if rows)
 
 
 def test_80x24_shows_everything_without_frames():
@@ -66,6 +71,33 @@ def test_a_maximised_panel_has_all_the_room(panel):
     assert sorted(rows) == [0, 0, 0, 21]
 
 
+def test_hosts_take_one_line_from_the_log_without_frames():
+    layout = plan(80, 24, replace(FULL, node_count=2))
+    assert (layout.node_line_rows, layout.node_rows) == (1, 0)
+    assert (layout.metric_rows, layout.cycle_rows, layout.run_rows) == (3, 7, 5)
+    assert layout.log_rows == plan(80, 24, FULL).log_rows - 1
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "rows"),
+    [((80, 32), 16, 3), ((120, 40), 2, 3), ((120, 40), 16, 5), ((150, 44), 16, 6), ((200, 60), 16, 10)],
+)
+def test_hosts_have_a_table_where_there_are_frames(size, count, rows):
+    layout = plan(*size, replace(FULL, node_count=count))
+    assert (layout.node_line_rows, layout.node_rows) == (0, rows)
+
+
+def test_a_single_host_has_neither():
+    layout = plan(120, 40, FULL)
+    assert (layout.node_line_rows, layout.node_rows) == (0, 0)
+
+
+def test_beside_a_maximised_panel_hosts_keep_their_line():
+    layout = plan(150, 44, replace(FULL, node_count=16), "log")
+    assert (layout.node_line_rows, layout.node_rows) == (1, 0)
+    assert used_rows(layout) == 44
+
+
 @given(
     st.integers(60, 300),
     st.integers(15, 120),
@@ -77,6 +109,7 @@ def test_a_maximised_panel_has_all_the_room(panel):
         verdict_rows=st.integers(1, 12),
         rank_count=st.integers(0, 16),
         gpu_count=st.integers(0, 16),
+        node_count=st.one_of(st.just(0), st.integers(2, 32)),
     ),
 )
 def test_every_size_is_used_to_the_last_row_and_column(width, height, wants):

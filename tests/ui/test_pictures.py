@@ -5,6 +5,14 @@ from dataclasses import replace
 import pytest
 from support.pilots import opened, program
 from support.scripted_leftovers import HELD, LEFT
+from support.scripted_nodes import (
+    node_disconnected,
+    node_failed,
+    sixteen_nodes,
+    sixteen_starting,
+    three_starting,
+    two_nodes,
+)
 from support.scripted_session import ScriptedSession
 from support.scripted_snapshots import connected, disconnected, empty, failed, serving, starting
 from textual.widgets import Input
@@ -35,6 +43,17 @@ def test_other_states(snap_compare, make):
     assert snap_compare(program(session), terminal_size=(80, 24), run_before=still)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (150, 44)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    "make",
+    [two_nodes, node_disconnected, node_failed, three_starting, sixteen_nodes, sixteen_starting],
+    ids=lambda make: make.__name__,
+)
+def test_several_hosts(snap_compare, make, size):
+    session = ScriptedSession(make(), patched=True, can_roll_back=make is node_failed)
+    assert snap_compare(program(session), terminal_size=size, run_before=still)
+
+
 def test_paused(snap_compare):
     session = ScriptedSession(serving(), patched=True)
 
@@ -56,6 +75,7 @@ def test_timeline(snap_compare):
 
 def test_leftovers(snap_compare):
     async def asked(pilot):
+        pilot.app.draw_now()
         await opened(pilot, LeftoversScreen)
         await still(pilot)
 

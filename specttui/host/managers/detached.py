@@ -33,7 +33,7 @@ class DetachedWay:
         Raises:
             LaunchError: It cannot; nothing was done.
         """
-        self._through = await before_start(errand.launch, self._rights)
+        self._through = await before_start(self._remote, errand.launch, self._rights)
 
     async def stop(
         self, server: Stoppable, on_step: OnStop, *, idle_mib: Mapping[int, int] | None = None

@@ -23,21 +23,31 @@ class Owner:
     """The account that the server is to run as, and the folder where what we keep of it lies.
 
     Args:
-        name: Its login name, "" for our own account.
+        name: Its login name, or its number where it has none; "" for our own account.
         for_account: False when we are that user through sudo: then the environment is not that of a login.
     """
 
     def __init__(self, name: str, for_account: bool) -> None:
-        self.entry = pwd.getpwnam(name) if name else pwd.getpwuid(os.geteuid())
-        self.is_us = self.entry.pw_uid == os.geteuid()
+        self.uid = os.geteuid() if not name else int(name) if name.isdigit() else pwd.getpwnam(name).pw_uid
+        self.is_us = self.uid == os.geteuid()
+        try:
+            self.entry: pwd.struct_passwd | None = pwd.getpwuid(self.uid)
+        except KeyError:
+            self.entry = None
         at_home = self.is_us and for_account
-        home = os.environ.get("HOME", self.entry.pw_dir) if at_home else self.entry.pw_dir
+        home = self.entry.pw_dir if self.entry else "/"
+        home = os.environ.get("HOME", home) if at_home else home
         cache = os.environ.get("XDG_CACHE_HOME", "") if at_home else ""
         self.folder = os.path.join(cache or os.path.join(home, ".cache"), "specttui")
 
+    @property
+    def reachable(self) -> bool:
+        """True when we are that account, or can become it: root can, but groups are known by name only."""
+        return self.is_us or (os.geteuid() == 0 and self.entry is not None)
+
     def become(self) -> None:
         """Drop root's rights for the server's account, for good."""
-        if not self.is_us:
+        if not self.is_us and self.entry is not None:
             os.initgroups(self.entry.pw_name, self.entry.pw_gid)
             os.setgid(self.entry.pw_gid)
             os.setuid(self.entry.pw_uid)
@@ -47,7 +57,7 @@ class Owner:
         with contextlib.suppress(OSError):
             _make(self.folder)
         if not os.access(self.folder, os.W_OK | os.X_OK):
-            own = f"{_SHARED}/specttui-{self.entry.pw_uid}"
+            own = f"{_SHARED}/specttui-{self.uid}"
             _make(own)
             found = os.lstat(own)
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
@@ -188,6 +198,6 @@ def main(parameters: "dict[str, Any]") -> "dict[str, Any]":
         written, a `note`. Else where it runs and logs; `pid` 0 when it did not start, with the log's `said`.
     """
     owner = Owner(parameters["user"], parameters["for_account"])
-    if not owner.is_us and os.geteuid() != 0:
+    if not owner.reachable:
         return {"pid": 0, "refused": procfs.user_name(os.geteuid())}
     return _check(owner, parameters) if parameters["only_check"] else _start(owner, parameters)

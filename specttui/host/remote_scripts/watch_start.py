@@ -54,7 +54,10 @@ def _seeming(pid: int, listening: "list[sockets.Listener]") -> "list[sockets.Lis
     """The sockets of the server's user, where we may not see which processes hold them."""
     if os.access(f"/proc/{pid}/fd", os.R_OK):
         return []
-    uid = os.stat(f"/proc/{pid}").st_uid
+    try:
+        uid = os.stat(f"/proc/{pid}").st_uid
+    except OSError:  # it has just ended: the next look says so
+        return []
     return [listener for listener in listening if not listener.pid and listener.uid == uid]
 
 

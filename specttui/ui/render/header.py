@@ -51,10 +51,9 @@ def title_line(snapshot: Snapshot, view: View, width: int, glyphs: Glyphs) -> Co
     badges = _badges(snapshot, view)
     room = width - badges.cell_length - 1
     words = _server_words(snapshot, glyphs)
-    target_width = 32
-    if snapshot.nodes:  # the names follow in full below; here their number must not be lost
-        target_width = max(8, min(32, room - cell_len(f"specttui    {words[0]}")))
-    target = cut(harmless(snapshot.target) or "no host", target_width, glyphs)
+    target = cut(harmless(snapshot.target) or "no host", 32, glyphs)
+    if snapshot.nodes:  # their names follow below; how many there are must not be lost here
+        target = cut(target, room - cell_len(f"specttui    {words[0]}"), glyphs) or words.pop(0)
     start = line(("specttui", STRONG), (f"  {target}", STRONG))
     for text in words:
         longer = line(start, "  ", text)

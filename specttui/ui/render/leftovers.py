@@ -10,8 +10,6 @@ from specttui.session.api import Leftover
 from specttui.ui.render.figures import duration
 from specttui.ui.render.text import MUTED, STRONG, WARN, harmless, line
 
-_WHAT_WIDTH = 16
-
 
 def leftover_lines(leftovers: Sequence[Leftover]) -> Iterator[Content]:
     """Two lines per leftover: what lies where; whose it is, how old, and whether that session lives.
@@ -21,8 +19,8 @@ def leftover_lines(leftovers: Sequence[Leftover]) -> Iterator[Content]:
     for left in leftovers:
         if left.matters:
             place = f"{left.host}: {left.path}" if left.host else left.path
-            yield line((f"{left.what:<{_WHAT_WIDTH}}", STRONG), harmless(place))
-            yield line(" " * _WHAT_WIDTH, _whose(left))
+            yield line((left.what, STRONG), " ", harmless(place))
+            yield line("  ", _whose(left))
     counted = [_count(leftovers, what) for what in ("control file", "launch script")]
     if any(counted):
         yield line((f"and {', '.join(words for words in counted if words)}", MUTED))

@@ -56,110 +56,127 @@ _PROBES = {"failed": Word("FAILED", BAD, 2), "silent": Word("SILENT", WARN, 1)}
 _UNKNOWN = Word(figures.MISSING, MUTED)
 
 
-def connection_word(node: NodeRow) -> Word:
-    """How we are connected to it."""
-    return _CONNECTIONS.get(node.connection, _UNKNOWN)
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A node with what is said of it.
+
+    `name` is as short as still tells it from the others. `state` is its connection where that is the news,
+    else its server. `cycle_ms` is its slowest rank's median while it serves, `behind` how much longer that is
+    than the fastest node's, as a ratio minus 1; `slowest` marks the node that the others wait for.
+    """
+
+    node: NodeRow
+    name: str
+    connection: Word
+    server: Word
+    state: Word
+    file: Word
+    probe: Word
+    cycle_ms: float | None
+    behind: float | None
+    slowest: bool
+
+    @property
+    def trouble(self) -> int:
+        """How much it calls for a look; 0 where all is well."""
+        return max(word.trouble for word in (self.state, self.file, self.probe))
+
+    @property
+    def rank(self) -> str:
+        """Its number in the server."""
+        return figures.MISSING if self.node.rank is None else str(self.node.rank)
+
+    @property
+    def counted(self) -> str:
+        """Items done of the step of its start-up, "61 of 163"; "" without a bar."""
+        node = self.node
+        if node.startup_done is None or not node.startup_total:
+            return ""
+        return f"{node.startup_done} of {node.startup_total}"
+
+    @property
+    def doing(self) -> str:
+        """What it is doing or what went wrong, beside its state: a start-up's step, a server's last words."""
+        node = self.node
+        if not _in_touch(node) or node.server_phase != "starting" or not node.startup_phase:
+            return harmless(node.detail)
+        step = STARTUP_WORDS.get(node.startup_phase, harmless(node.startup_phase))
+        return f"{step} {self.counted}".strip()
 
 
-def server_word(node: NodeRow) -> Word:
-    """What its part of the server does; what was known before the connection went says nothing."""
-    return _SERVERS.get(node.server_phase, _UNKNOWN) if _in_touch(node) else _UNKNOWN
+def tell(nodes: Sequence[NodeRow]) -> tuple[Told, ...]:
+    """What is said of each node, in the order given."""
+    times = [figures.finite(node.slowest_cycle_ms) if _in_touch(node) else None for node in nodes]
+    known = [time for time in times if time]
+    slowest_ms = max(known) if len(set(known)) > 1 else None
+    slow = times.index(slowest_ms) if slowest_ms is not None else None
+    some_patched = any(node.file_state is FileState.PATCHED for node in nodes)
+    return tuple(
+        _told(node, name, time, known, some_patched=some_patched, slowest=index == slow)
+        for index, (node, name, time) in enumerate(zip(nodes, _short_names(nodes), times, strict=True))
+    )
 
 
-def state_word(node: NodeRow) -> Word:
-    """The one word on it: its connection where that is the news, else its server."""
-    return server_word(node) if _in_touch(node) else connection_word(node)
+def _told(
+    node: NodeRow, name: str, time: float | None, known: Sequence[float], *, some_patched: bool, slowest: bool
+) -> Told:
+    connection = _CONNECTIONS.get(node.connection, _UNKNOWN)
+    # What was known of a server before the connection went says nothing.
+    server = _SERVERS.get(node.server_phase, _UNKNOWN) if _in_touch(node) else _UNKNOWN
+    return Told(
+        node,
+        name,
+        connection,
+        server,
+        state=server if _in_touch(node) else connection,
+        file=_file(node, some_patched=some_patched),
+        probe=_PROBES.get(node.probe, Word(harmless(node.probe), MUTED)),
+        cycle_ms=time,
+        behind=time / min(known) - 1 if time else None,
+        slowest=slowest,
+    )
 
 
-def file_word(node: NodeRow, nodes: Sequence[NodeRow]) -> Word:
+def _file(node: NodeRow, *, some_patched: bool) -> Word:
     """Its worker file. An original among patched ones is trouble: those ranks would not be timed."""
-    if node.file_state is None or node.file_state is FileState.UNKNOWN:
-        return _UNKNOWN
-    if node.file_state is FileState.FOREIGN:
-        return Word("FOREIGN", BAD, 2)
-    if node.file_state is FileState.PATCHED:
-        return Word("patched", WARN)
-    alone = any(other.file_state is FileState.PATCHED for other in nodes)
-    return Word("ORIGINAL", WARN, 1) if alone else Word("original", GOOD)
+    original = Word("ORIGINAL", WARN, 1) if some_patched else Word("original", GOOD)
+    words = {
+        FileState.PATCHED: Word("patched", WARN),
+        FileState.FOREIGN: Word("FOREIGN", BAD, 2),
+        FileState.ORIGINAL: original,
+    }
+    return _UNKNOWN if node.file_state is None else words.get(node.file_state, _UNKNOWN)
 
 
-def probe_word(node: NodeRow) -> Word:
-    """Its probe."""
-    return _PROBES.get(node.probe, Word(node.probe, MUTED))
+def places(told: Sequence[Told], room: int) -> list[int]:
+    """Which `room` of the nodes to show: problems first, else as given; the slowest stays with them."""
+    troubles = [each.trouble for each in told]
+    kept = sorted(range(len(told)), key=lambda index: (-troubles[index], not told[index].slowest, index))
+    return sorted(kept[: max(0, room)], key=lambda index: (-troubles[index], index))
 
 
-def doing(node: NodeRow) -> str:
-    """What it is doing, or what went wrong, beside its state: a start-up's step, a server's last words."""
-    if not _in_touch(node) or node.server_phase != "starting" or not node.startup_phase:
-        return harmless(node.detail)
-    step = STARTUP_WORDS.get(node.startup_phase, harmless(node.startup_phase))
-    return f"{step} {counted(node)}".strip()
+def visible(told: Sequence[Told], room: int) -> tuple[Told, ...]:
+    """At most `room` nodes, as `places` chooses them."""
+    return tuple(told[index] for index in places(told, room))
 
 
-def counted(node: NodeRow) -> str:
-    """Items done of the step of its start-up, "61 of 163"; "" without a bar."""
-    if node.startup_done is None or not node.startup_total:
-        return ""
-    return f"{node.startup_done} of {node.startup_total}"
+def common(told: Sequence[Told]) -> tuple[Word, ...]:
+    """What all nodes without problems share: the server's state, the file's."""
+    well = [each for each in told if not each.trouble]
+    if len(well) < 2:
+        return ()
+    shared = ({each.state for each in well}, {each.file for each in well})
+    return tuple(word for words in shared if len(words) == 1 for word in words if word != _UNKNOWN)
 
 
-def rank_text(node: NodeRow) -> str:
-    """Its number in the server."""
-    return figures.MISSING if node.rank is None else str(node.rank)
-
-
-def trouble(node: NodeRow, nodes: Sequence[NodeRow]) -> int:
-    """How much it calls for a look; 0 where all is well."""
-    words = (state_word(node), file_word(node, nodes), probe_word(node))
-    return max(word.trouble for word in words)
-
-
-def cycle_ms(node: NodeRow) -> float | None:
-    """Its slowest rank's median cycle in ms, while it serves."""
-    return figures.finite(node.slowest_cycle_ms) if _in_touch(node) else None
-
-
-def slowest(nodes: Sequence[NodeRow]) -> NodeRow | None:
-    """The node that the others wait for; None where there is nothing to tell apart."""
-    timed = [node for node in nodes if cycle_ms(node) is not None]
-    times = {cycle_ms(node) for node in timed}
-    return max(timed, key=lambda node: cycle_ms(node) or 0.0) if len(times) > 1 else None
-
-
-def behind(node: NodeRow, nodes: Sequence[NodeRow]) -> float | None:
-    """How much longer its cycle takes than the fastest node's, as a ratio minus 1."""
-    known = [time for time in map(cycle_ms, nodes) if time]
-    own = cycle_ms(node)
-    return own / min(known) - 1 if own is not None and known else None
-
-
-def visible(nodes: Sequence[NodeRow], room: int) -> tuple[NodeRow, ...]:
-    """At most `room` nodes, problems first and then by rank; where not all fit, the slowest stays."""
-    slow = slowest(nodes)
-    troubles = [trouble(node, nodes) for node in nodes]
-    order = range(len(nodes))
-    kept = sorted(order, key=lambda index: (-troubles[index], nodes[index] is not slow, index))
-    shown = sorted(kept[: max(0, room)], key=lambda index: (-troubles[index], index))
-    return tuple(nodes[index] for index in shown)
-
-
-def short_names(nodes: Sequence[NodeRow]) -> dict[str, str]:
-    """What to call each node where room is short: no account, no domain, as long as that tells them apart."""
+def _short_names(nodes: Sequence[NodeRow]) -> list[str]:
+    """Names without account and domain, as long as that tells them apart."""
     names = [harmless(node.name) for node in nodes]
     for shorten in (_without_account, _first_label):
         shorter = [shorten(name) for name in names]
         if len(set(shorter)) == len(set(names)) and all(shorter):
             names = shorter
-    return dict(zip((node.name for node in nodes), names, strict=True))
-
-
-def common(nodes: Sequence[NodeRow]) -> tuple[Word, ...]:
-    """What all nodes without problems share: the server's state, the file's."""
-    well = [node for node in nodes if not trouble(node, nodes)]
-    if len(well) < 2:
-        return ()
-    shared = ({state_word(node) for node in well}, {file_word(node, nodes) for node in well})
-    return tuple(word for words in shared if len(words) == 1 for word in words if word != _UNKNOWN)
+    return names
 
 
 def _without_account(name: str) -> str:

@@ -10,7 +10,7 @@ from textual.content import Content
 from specttui.state.snapshot import NodeRow, ProgressView, Snapshot
 from specttui.ui.render import figures
 from specttui.ui.render.bars import bar
-from specttui.ui.render.node_words import counted, doing, rank_text, short_names, state_word, trouble
+from specttui.ui.render.node_words import Told, tell
 from specttui.ui.render.panel import Panel, Space
 from specttui.ui.render.text import (
     DRAWN,
@@ -88,40 +88,44 @@ def _time_line(progress: ProgressView) -> Content:
 
 def _node_lines(nodes: Sequence[NodeRow], space: Space, taken: int) -> list[Content]:
     """Where each node is, in the rows that are left: one per row, or several side by side."""
+    told = tell(nodes)
     rows = max(1, space.body_rows - taken)
-    columns = max(1, min(-(-len(nodes) // rows), space.width // _NODE_WIDTH))
-    width = space.width // columns
-    shown = _furthest_behind(nodes, rows * columns)
-    names = short_names(nodes)
-    cells = [_node_cell(node, names[node.name], width, space, alone=columns == 1) for node in shown]
-    if len(shown) < len(nodes):
-        cells.append(line((f"+{len(nodes) - len(shown)} more", MUTED)))
+    columns = max(1, min(-(-len(told) // rows), space.width // _NODE_WIDTH))
+    shown = _furthest_behind(told, rows * columns)
+    cells = [_node_cell(each, space.width // columns, space, alone=columns == 1) for each in shown]
+    if len(shown) < len(told):
+        cells.append(line((f"+{len(told) - len(shown)} more", MUTED)))
     return [line(*cells[start : start + columns]) for start in range(0, len(cells), columns)]
 
 
-def _furthest_behind(nodes: Sequence[NodeRow], room: int) -> Sequence[NodeRow]:
-    """All nodes, or where they do not fit those that the others wait for, one cell kept free; by rank."""
-    if len(nodes) <= room:
-        return nodes
+def _furthest_behind(told: Sequence[Told], room: int) -> Sequence[Told]:
+    """All nodes, or where they do not fit those that the others wait for, in the order given.
+
+    One cell is then kept free, for how many there are more.
+    """
+    if len(told) <= room:
+        return told
     steps = list(STARTUP_NAMES)
 
-    def position(node: NodeRow) -> tuple[int, int, float]:
+    def position(index: int) -> tuple[int, int, float]:
+        node = told[index].node
         step = steps.index(node.startup_phase) if node.startup_phase in steps else -1
-        return -trouble(node, nodes), step, (node.startup_done or 0) / (node.startup_total or 1)
+        return -told[index].trouble, step, (node.startup_done or 0) / (node.startup_total or 1)
 
-    behind = sorted(nodes, key=position)[: room - 1]
-    return [node for node in nodes if node in behind]
+    behind = sorted(range(len(told)), key=position)[: room - 1]
+    return [told[index] for index in sorted(behind)]
 
 
-def _node_cell(node: NodeRow, name: str, width: int, space: Space, *, alone: bool) -> Content:
-    glyphs, name_width = space.glyphs, _NODE_NAME_WIDTH
-    lead = f"{rank_text(node):>2} {left(cut_middle(name, name_width - 1, glyphs), name_width, glyphs)}"
-    word = state_word(node)
-    if node.startup_phase and word.text == "starting":
-        step = STARTUP_NAMES.get(node.startup_phase, harmless(node.startup_phase))
-        text = f"{step}  {counted(node)}".rstrip() if alone else doing(node)
+def _node_cell(told: Told, width: int, space: Space, *, alone: bool) -> Content:
+    """One node; a step has its full name where the node is alone in its row."""
+    glyphs, name_width, step = space.glyphs, _NODE_NAME_WIDTH, told.node.startup_phase
+    lead = f"{told.rank:>2} {left(cut_middle(told.name, name_width - 1, glyphs), name_width, glyphs)}"
+    if not step or told.state.text != "starting":
+        text = ", ".join(part for part in (told.state.text, told.doing) if part)
+    elif alone:
+        text = f"{STARTUP_NAMES.get(step, harmless(step))}  {told.counted}".rstrip()
     else:
-        text = ", ".join(part for part in (word.text, doing(node)) if part)
-    style = word.style if word.trouble else MUTED
+        text = told.doing
     rest = width - cell_len(lead)
+    style = told.state.style if told.state.trouble else MUTED
     return line(lead, (left(cut(text, rest - 1, glyphs), rest, glyphs), style))

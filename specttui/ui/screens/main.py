@@ -112,7 +112,7 @@ class MainScreen(Screen[None]):
             run_count=len(snapshot.runs),
             verdict_rows=len(verdict_lines(snapshot, width - 11, self.program.recent_alert())),
             rank_count=len(snapshot.ranks),
-            gpu_count=len(snapshot.nodes or snapshot.gpus),
+            gpu_count=0 if snapshot.nodes else len(snapshot.gpus),
             node_count=len(snapshot.nodes),
         )
 
@@ -147,7 +147,6 @@ class MainScreen(Screen[None]):
         self._view("title").show_content(title_line(shown, view, width - 2, self.glyphs))
         self._view("chips").show_content(chips_line(shown, width - 2))
         self._view("gpu-line").show_content(gpu_line(shown.gpus, width - 2))
-        self._view("node-line").show_content(nodes_line(shown.nodes, width - 2, self.glyphs))
 
     def _draw_panels(self, shown: Snapshot, layout: Plan, width: int) -> None:
         frame_columns = layout.chrome[0]
@@ -159,6 +158,8 @@ class MainScreen(Screen[None]):
             room = space(metric_width, layout.metric_rows)
             panel = _gpus_panel(shown, room) if name == "gpus" else _METRICS[name](shown, room)
             self._show(name, panel, room)
+        if layout.node_line_rows:
+            self._view("node-line").show_content(nodes_line(shown.nodes, width - 2, self.glyphs))
         if layout.node_rows:
             room = space(width, layout.node_rows)
             self._show("nodes", nodes_panel(shown.nodes, room), room)

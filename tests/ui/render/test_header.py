@@ -1,10 +1,11 @@
 from dataclasses import replace
 
 import pytest
+from support.scripted_nodes import sixteen_nodes, two_nodes
 from support.scripted_snapshots import empty, gpus, serving
 
 from specttui.events import Clock, FileState, Gpu
-from specttui.state.snapshot import ProbeView, Snapshot
+from specttui.state.snapshot import NodeRow, ProbeView, Snapshot
 from specttui.ui.render.glyphs import BLOCKS
 from specttui.ui.render.header import View, chips_line, gpu_line, model_name, title_line, value_range
 
@@ -23,6 +24,17 @@ def test_title_says_where_what_and_in_which_state():
 def test_narrow_title_drops_the_least_important_first():
     assert title(serving(), width=78).startswith("specttui  root@gpu-host  Kimi-K2.5  sglang 0.5.12 ")
     assert "TP8" not in title(serving(), width=78)
+
+
+def test_title_says_on_how_many_hosts_before_what_runs_there():
+    assert title(two_nodes()).startswith("specttui  gpu-a gpu-b  TP16 on 2 nodes  Kimi-K2.5  sglang 0.5.12  ")
+    assert title(sixteen_nodes(), width=78).startswith(
+        "specttui  gpu-00 gpu-01 gpu-02 gp…  TP128 on 16 nodes"
+    )
+    assert title(sixteen_nodes(), width=58).startswith("specttui  gpu…  TP128 on 16 nodes LIVE")
+    assert title(sixteen_nodes(), width=53).startswith("specttui  TP128 on 16 nodes  LIVE")
+    unknown = Snapshot(target="a b", nodes=(NodeRow("a"), NodeRow("b")))
+    assert title(unknown, width=78).split() == ["specttui", "a", "b", "2", "nodes", "CONNECTING"]
 
 
 @pytest.mark.parametrize(
@@ -105,5 +117,6 @@ def test_value_range():
 
 def test_default_snapshot_can_be_drawn_at_any_width():
     for width in range(20, 200, 7):
+        assert title_line(sixteen_nodes(), View(), width, BLOCKS).cell_length <= width
         assert title_line(Snapshot(), View(), width, BLOCKS).cell_length <= width
         assert chips_line(Snapshot(), width).cell_length <= width

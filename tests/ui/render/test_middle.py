@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from support.scripted_nodes import node, node_disconnected, sixteen_starting, three_starting
 from support.scripted_snapshots import BASELINE, connected, disconnected, empty, failed, serving, starting
 
 from specttui.events import FileState
@@ -87,3 +88,57 @@ def test_remedy_stays_when_a_long_detail_has_to_give_way():
     assert lines[1] == "The server failed."
     assert lines[2:5] == ["line 0", "line 1", "line 2"]
     assert lines[5].startswith("Press r to change settings")
+
+
+def test_each_node_that_starts_is_shown_with_its_own_step():
+    lines = shown(three_starting())
+    assert lines[:2] == ["STARTING  the server", "loading the target's weights  61 of 163 shards"]
+    assert [line.rstrip() for line in lines[4:]] == [
+        " 0 gpu-a           capturing the target's CUDA graphs  12 of 52",
+        " 1 gpu-b           loading the target's weights  61 of 163",
+        " 2 gpu-c           joining the ranks",
+    ]
+
+
+def test_of_many_nodes_that_start_those_furthest_behind_are_shown():
+    lines = shown(sixteen_starting())
+    assert [line.rstrip() for line in lines[4:]] == [
+        "11 gpu-11          weights 83 of 163   12 gpu-12          weights 76 of 163",
+        "13 gpu-13          weights 69 of 163   14 gpu-14          weights 62 of 163",
+        "15 gpu-15          weights 55 of 163   +11 more",
+    ]
+
+
+def test_a_node_that_fails_while_others_start_says_so():
+    snapshot = three_starting()
+    lost = node(2, "gpu-c.lab.example", connection="down", detail="broken pipe")
+    lines = shown(replace(snapshot, nodes=(*snapshot.nodes[:2], lost)))
+    assert lines[6].rstrip() == " 2 gpu-c           DISCONNECTED, broken pipe"
+
+
+def test_nodes_that_stop_say_how_far_they_are():
+    nodes = tuple(
+        node(rank, f"gpu-{rank}", server_phase="stopping", detail=f"kill {rank}") for rank in range(2)
+    )
+    lines = shown(
+        replace(starting(), server_phase="stopping", progress=None, server_detail="kill", nodes=nodes)
+    )
+    assert [line.rstrip() for line in lines] == [
+        "STOPPING",
+        "kill",
+        " 0 gpu-0           stopping, kill 0",
+        " 1 gpu-1           stopping, kill 1",
+    ]
+
+
+def test_of_several_hosts_those_that_are_meant_are_named():
+    lost = replace(node_disconnected(), server_phase="unknown", cycle=None)
+    assert explain(lost).text == "The connection to root@10.1.230.175 is lost."
+    first, second = lost.nodes
+    missing = replace(
+        lost,
+        connection="up",
+        server_phase="none",
+        nodes=(replace(first, server_phase="none"), replace(second, connection="up")),
+    )
+    assert explain(missing).text == "No SGLang server runs on root@10.1.230.174."

@@ -18,6 +18,13 @@ def test_the_slowest_rank_is_marked():
     assert lines[8].endswith("  19.76    19.12")
 
 
+def test_where_ranks_do_not_fit_the_slowest_are_shown():
+    ranks = tuple(RankRow(f"TP{rank}", 19.0 + rank % 5) for rank in range(16))
+    panel = ranks_panel(ranks, Space(60, 4, framed=True))
+    assert [line.plain.split()[0] for line in panel.lines] == [">TP4", ">TP9", ">TP14"]
+    assert panel.caption == "median ms, > slowest first, +13 more"
+
+
 def test_ranks_without_figures():
     lines = ranks_panel((RankRow("TP0", None), RankRow("TP1", math.nan)), SPACE).fill(SPACE).plain.split("\n")
     assert [line.split() for line in lines[1:]] == [["TP0", "-", "-"], ["TP1", "-", "-"]]

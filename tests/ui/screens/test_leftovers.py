@@ -14,6 +14,12 @@ from specttui.ui.screens.leftovers import LeftoversScreen
 SIZE = (80, 24)
 
 
+async def offered(pilot):
+    """The dialog, which comes with the next tick."""
+    pilot.app.draw_now()
+    return await opened(pilot, LeftoversScreen)
+
+
 @pytest.mark.parametrize(
     ("key", "calls"),
     [
@@ -28,11 +34,11 @@ async def test_each_key_does_what_it_says_and_nothing_is_asked_again(key, calls)
     session = ScriptedSession(connected(), leftovers=LEFT)
     app = program(session)
     async with app.run_test(size=SIZE) as pilot:
-        dialog = await opened(pilot, LeftoversScreen)
+        dialog = await offered(pilot)
         assert dialog.focused.id == "ignore"
         shown = screen_text(pilot)
-        assert "patched file    /opt/sglang" in shown
-        assert f"session {DEAD}, dead, 27 h 47 min old" in shown
+        assert "patched file /opt/sglang" in shown
+        assert f"session {DEAD}, dead, 27 h 46 min old" in shown
         await pilot.press(key)
         await settle(pilot, lambda: app.screen is app.main and len(session.calls) == len(calls))
         app.draw_now()
@@ -45,7 +51,7 @@ async def test_all_of_a_long_list_can_be_read():
     session = ScriptedSession(connected(), leftovers=LEFT * 4)
     app = program(session)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, LeftoversScreen)
+        await offered(pilot)
         assert "Restore (x)" in screen_text(pilot)
         assert "8 launch scripts" not in screen_text(pilot)
         await pilot.press(*["pagedown"] * 5)
@@ -90,7 +96,7 @@ async def test_a_living_session_is_taken_over_only_after_another_question(key, n
     session = ScriptedSession(connected(), leftovers=(*HELD, *LEFT), locked=LOCKED)
     app = program(session)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, LeftoversScreen)
+        await offered(pilot)
         shown = screen_text(pilot)
         assert "of ada@laptop, alive, for 12 min 05 s" in shown
         assert "touched only after another question" in shown
@@ -113,7 +119,7 @@ async def test_what_fails_is_told_and_not_asked_again():
     session = ScriptedSession(connected(), leftovers=LEFT, failure=error, failing=["restore_leftovers"])
     app = program(session)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot, LeftoversScreen)
+        await offered(pilot)
         await pilot.press("x")
         await opened(pilot, ErrorScreen)
         assert "changed after it was patched" in screen_text(pilot)

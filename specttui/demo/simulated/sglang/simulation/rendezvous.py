@@ -17,6 +17,8 @@ from .failures import address_taken, clients_missing, no_store, store_gone
 _RETRY_S = 0.1
 #: Who connects and says nothing is none of the ranks.
 _INTRODUCTION_S = 2.0
+#: Rank 0 gives up before those who wait with it: it knows who is missing.
+_PATIENCE_S = 5.0
 _BACKLOG = 128
 _LINE_BYTES = 4096
 
@@ -101,7 +103,7 @@ def come(address: str, rank: int, timeout_s: float) -> tuple[socket.socket, int]
         if time.monotonic() > deadline:
             raise no_store(timeout_s, host, port)
         time.sleep(_RETRY_S)
-    connection.settimeout(timeout_s)
+    connection.settimeout(timeout_s + _PATIENCE_S)
     try:
         send_line(connection, {"rank": rank})
         seed = json.loads(read_line(connection))["seed"]
