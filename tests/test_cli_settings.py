@@ -75,14 +75,14 @@ def test_doctor_says_by_its_exit_status_whether_something_failed(tmp_path, monke
 
 def test_what_a_host_says_is_printed_plain(monkeypatch, capsys) -> None:
     evil = "\x1b]0;owned\x07\x1b[2Jtext"
-    monkeypatch.setattr(headless, "check_host", lambda *_, **__: f"{evil}\nmore")
+    monkeypatch.setattr(headless, "check_hosts", lambda *_, **__: f"{evil}\nmore")
     assert run("check", "h") == 0
     assert capsys.readouterr().out == "text\nmore\n"
 
     def fail(*_: object, **__: object) -> str:
         raise SpecttuiError(f"title {evil}", cause=evil, remedy=evil)
 
-    monkeypatch.setattr(headless, "restore_host", fail)
+    monkeypatch.setattr(headless, "restore_hosts", fail)
     assert run("restore", "h") == 1
     assert capsys.readouterr().err == "specttui: title text\ntext\nWhat to do: text\n"
 

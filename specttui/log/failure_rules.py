@@ -121,6 +121,16 @@ TRACEBACK_RULES: tuple[Rule, ...] = (
         consequence=True,
     ),
     _rule(
+        "nodes_apart",
+        r"Gloo connectFullMesh failed|gloo/transport/tcp/\S{1,40}\] [^\n]{0,80}(?:timed out|[Uu]nreachable|refused)",
+        "The server's hosts cannot reach each other",
+    ),
+    _rule(
+        "peer_lost",
+        r"gloo/transport/tcp/\S{1,40}\] [^\n]{0,80}(?:closed by peer|reset by peer|Broken pipe)",
+        "A rank lost the connection to another one",
+    ),
+    _rule(
         "nccl",
         r"NCCL error|ncclUnhandledCudaError|ncclInternalError|ncclSystemError|ncclInvalidUsage|"
         r"ncclRemoteError|DistBackendError|DistStoreError|DistNetworkError",

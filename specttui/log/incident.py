@@ -5,7 +5,7 @@ from __future__ import annotations
 from specttui.events import FailureSeen
 
 #: Failures that other ranks report because one rank died of something else.
-_ECHOES = frozenset({"nccl", "collective_timeout", "watchdog", "health_check"})
+_ECHOES = frozenset({"nccl", "peer_lost", "collective_timeout", "watchdog", "health_check"})
 #: Failures that tell no cause: any cause found later still counts.
 _NO_CAUSE = frozenset({"sigquit", "killed", "subprocess_crashed", "scheduler_dead"})
 

@@ -36,6 +36,13 @@ REMEDIES: Final[dict[str, str]] = {
         "is not about this server: its warm-up reached the other one."
     ),
     "nccl": "Undo the last NCCL change; set NCCL_DEBUG=WARN to see NCCL's own reason.",
+    "nodes_apart": (
+        "Set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME to the interface that joins the hosts, and check "
+        "firewalls between them."
+    ),
+    "peer_lost": (
+        "Another rank ended first: its reason stands above, or in the log of another host of this server."
+    ),
     "oom_nccl": (
         "NCCL found no GPU memory for its buffers: lower --mem-fraction-static, or undo the NCCL change "
         "(channels, buffer size, NCCL_GRAPH_FILE) that made it need more."

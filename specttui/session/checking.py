@@ -48,9 +48,14 @@ async def check(options: SessionOptions, prompter: Prompter | None = None) -> Ch
         SpecttuiError: The host cannot be reached or looked at.
     """
     inspecting = partial(inspect, targets=options.targets)
-    async with visit(options, prompter or ConsolePrompter()) as remote:
+    asked = prompter or ConsolePrompter()
+    async with visit(options, asked) as remote:
         discovery = await discover(
-            remote, port=options.server_port, log_path=options.log_path, inspect_source=inspecting
+            remote,
+            port=options.server_port,
+            log_path=options.log_path,
+            inspect_source=inspecting,
+            sudo=Sudo(remote, asked, options.sudo),
         )
     inspections = tuple(_inspection(server, options.targets) for server in discovery.servers)
     return Checked(options.name or str(options.target), discovery, inspections)
@@ -82,7 +87,7 @@ async def restore(options: SessionOptions, path: str | None = None, prompter: Pr
     asked = prompter or ConsolePrompter()
     async with visit(options, asked) as remote:
         sudo = Sudo(remote, asked, options.sudo)
-        paths = [path] if path else await _candidates(remote, options)
+        paths = [path] if path else await _candidates(remote, options, sudo)
         lines = [await _restore_one(remote, each, sudo) for each in paths]
         lines += [] if path else await _undo_overrides(remote, sudo)
     return "\n".join(lines) or "Nothing to restore: no session left a change, no server's worker is patched."
@@ -108,11 +113,11 @@ async def visit(options: SessionOptions, prompter: Prompter) -> AsyncIterator[Re
         await link.close()
 
 
-async def _candidates(remote: Remote, options: SessionOptions) -> list[str]:
+async def _candidates(remote: Remote, options: SessionOptions, sudo: Sudo) -> list[str]:
     """Files that sessions noted on the host, and patched files of running servers, each once."""
     paths = [record.path for record in await find_journals(remote)]
     try:
-        discovery = await discover(remote, port=options.server_port, inspect_source=inspect)
+        discovery = await discover(remote, port=options.server_port, inspect_source=inspect, sudo=sudo)
     except RemoteCommandError:
         if not paths:
             raise

@@ -40,7 +40,7 @@ class LogPump:
         remote: The host; its `run` and `stream` raise ConnectionLostError while it is away.
         emitter: Takes the events.
         on_event: Called with each event after it was emitted; for what commands wait for.
-        own: Follows the profile's own log command instead of the log that was found, or that one through sudo.
+        own: Follows the profile's own log command instead of the log that was found; or that through sudo.
     """
 
     def __init__(

@@ -57,11 +57,11 @@ async def test_a_file_is_found_by_its_lock_alone_whatever_its_name(
     path.write_bytes(b"x = 1\n")
     guarded = GuardedFile(remote, str(path), "s1", tmp_path / "local")
     await guarded.heartbeat()
-    Path(f"{path}.specttui-s1.abc.tmp").write_bytes(b"x")
+    Path(f"{path}.specttui-s1.0123456789ab.tmp").write_bytes(b"x")
     [around] = (await find_traces(remote)).files
     assert around.resolved_path == str(path)
     assert [(left.what, left.path) for left in around.leftovers] == [
-        ("temporary", f"{path}.specttui-s1.abc.tmp"),
+        ("temporary", f"{path}.specttui-s1.0123456789ab.tmp"),
         ("lock", str(path)),
     ]
     assert around.lock is not None

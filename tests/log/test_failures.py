@@ -147,6 +147,18 @@ def test_a_crash_loop_without_listing_fails_each_time() -> None:
             "in forward",
             "nccl",
         ),
+        (
+            "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer "
+            "[29.119.83.212]:11145",
+            "in recv_requests",
+            "peer_lost",
+        ),
+        (
+            "RuntimeError: Gloo connectFullMesh failed with [../third_party/gloo/gloo/transport/tcp/pair.cc:144] "
+            "no error",
+            "in init_torch_distributed",
+            "nodes_apart",
+        ),
         ("RuntimeError: CUDA error: an illegal memory access was encountered", "in forward", "cuda_error"),
         ("OSError: [Errno 28] No space left on device", "in forward", "disk_full"),
         ("ZeroDivisionError: division by zero", "in forward", "scheduler_exception"),

@@ -30,8 +30,8 @@ from specttui.session.options import SessionOptions
 
 ALL_STEPS = [
     "ssh configuration", "name", "port", "host key", "authentication", "commands", "shells", "start-up files",
-    "sessions", "sftp", "system", "tools", "cache folder", "python", "leftovers", "GPUs", "SGLang", "log", "worker file",
-    "writing it", "disk", "restarts",
+    "sessions", "sftp", "system", "tools", "cache folder", "python", "leftovers", "GPUs", "SGLang", "log",
+    "worker file", "writing it", "disk", "restarts",
 ]  # fmt: skip
 
 

@@ -14,7 +14,8 @@ from support.prompters import ScriptedPrompter
 
 from specttui.demo.host import DemoHost
 from specttui.launch.edits import SetEnv, SetFlag
-from specttui.session.checking import check, check_json, check_text
+from specttui.session.checking import check
+from specttui.session.checking_text import check_json, check_text
 from specttui.session.doctor import examine
 from specttui.session.export import render
 

@@ -30,12 +30,15 @@ def _whose(left: Leftover) -> Content:
     session = f"session {harmless(left.session_id) or 'unknown'}"
     if left.alive:
         owner = f" of {harmless(left.owner)}" if left.owner else ""
-        return line((f"{session}{owner}, alive{_age(left, ', for')}", WARN))
-    return line((f"{session}, dead{_age(left, ',')}{' old' if left.age_s is not None else ''}", MUTED))
+        return line((f"{session}{owner}, alive{_age(left)}", WARN))
+    return line((f"{session}, dead{_age(left)}", MUTED))
 
 
-def _age(left: Leftover, before: str) -> str:
-    return "" if left.age_s is None else f"{before} {duration(left.age_s)}"
+def _age(left: Leftover) -> str:
+    if left.age_s is None:
+        return ""
+    age = duration(left.age_s)
+    return f", for {age}" if left.what == "lock" else f", {age} old"
 
 
 def _count(leftovers: Sequence[Leftover], what: str) -> str:

@@ -148,16 +148,12 @@ def _file(node: NodeRow, *, some_patched: bool) -> Word:
     return _UNKNOWN if node.file_state is None else words.get(node.file_state, _UNKNOWN)
 
 
-def places(told: Sequence[Told], room: int) -> list[int]:
-    """Which `room` of the nodes to show: problems first, else as given; the slowest stays with them."""
+def visible(told: Sequence[Told], room: int) -> tuple[Told, ...]:
+    """At most `room` nodes, problems first, else as given; where not all fit, the slowest stays."""
     troubles = [each.trouble for each in told]
     kept = sorted(range(len(told)), key=lambda index: (-troubles[index], not told[index].slowest, index))
-    return sorted(kept[: max(0, room)], key=lambda index: (-troubles[index], index))
-
-
-def visible(told: Sequence[Told], room: int) -> tuple[Told, ...]:
-    """At most `room` nodes, as `places` chooses them."""
-    return tuple(told[index] for index in places(told, room))
+    shown = sorted(kept[: max(0, room)], key=lambda index: (-troubles[index], index))
+    return tuple(told[index] for index in shown)
 
 
 def common(told: Sequence[Told]) -> tuple[Word, ...]:

@@ -55,12 +55,27 @@ def test_with_room_every_node_says_everything_itself():
 def test_what_the_others_share_is_said_where_it_costs_no_node_that_matters():
     assert shown(sixteen_nodes(), 118) == (
         "NODES  13 gpu-13 probe SILENT  others serving, patched  0 gpu-00 19.50 ms"
-        "  11 gpu-11 21.07 ms slowest  +13 more"
+        "  11 gpu-11 21.07 slowest  +13 more"
     )
 
 
 def test_at_60_columns_what_all_share_goes_unsaid():
     assert shown(two_nodes(), 58) == "NODES  0 gpu-a 19.52 ms  1 gpu-b 19.88 ms slowest"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (2, "NODES  all serving, patched  0 node0 19.52 ms  1 node1 19.64 ms slowest"),
+        (3, "NODES  0 node0 19.52 ms  1 node1 19.64 ms  2 node2 19.76 ms slowest"),
+        (4, "NODES  0 node0 19.52 ms  1 node1 19.64  2 node2 19.76  3 node3 19.88 slowest"),
+        (8, "NODES  all serving, patched  0 node0 19.52 ms  7 node7 20.36 slowest  +6 more"),
+        (64, "NODES  all serving, patched  63 node63 27.08 ms slowest  +63 more"),
+    ],
+)
+def test_the_more_nodes_the_terser(count, text):
+    nodes = [node(rank, f"node{rank}") for rank in range(count)]
+    assert nodes_line(nodes, 78, BLOCKS).plain == text
 
 
 def test_before_anything_is_known():
