@@ -18,6 +18,8 @@ from enum import Enum
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from specttui.private_files import private_folder
+
 DEFAULT_PORT = 22
 
 
@@ -115,7 +117,7 @@ def add(path: Path, host: str, port: int, key_type: str, blob: bytes) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     existing = path.read_bytes() if path.exists() else b""
     name = host_name(host, port)
     if existing.startswith(b"|1|") or b"\n|1|" in existing:

@@ -7,6 +7,8 @@ import hashlib
 import os
 from pathlib import Path
 
+from specttui.private_files import private_folder
+
 
 class LocalCopies:
     """The local copies of one remote file.
@@ -37,7 +39,7 @@ class LocalCopies:
         return self.folder / f"{self._name}.{sha256[:16]}.orig"
 
     def _keep(self, data: bytes, sha256: str) -> Path:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(self.folder)
         path = self._path(sha256)
         partial = path.with_suffix(".partial")
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -122,7 +122,8 @@ TRACEBACK_RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "nodes_apart",
-        r"Gloo connectFullMesh failed|gloo/transport/tcp/\S{1,40}\] [^\n]{0,80}(?:timed out|[Uu]nreachable|refused)",
+        r"Gloo connectFullMesh failed|"
+        r"gloo/transport/tcp/\S{1,40}\] [^\n]{0,80}(?:timed out|[Uu]nreachable|refused)",
         "The server's hosts cannot reach each other",
     ),
     _rule(

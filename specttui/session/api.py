@@ -34,7 +34,8 @@ class PatchPreview:
     `diff_lines` is a unified diff of the worker file (the appended block). `phases_found` maps a phase to
     "line N: call text"; `phases_missing` maps one to the reason. `way` is "file", or "import_hook" where
     the file cannot be written: then a folder on the restarted server's PYTHONPATH does it, and the diff
-    shows what that folder holds.
+    shows what that folder holds. `nodes` names all hosts of a server that spans several: they are patched
+    together, or none is.
     """
 
     path: str
@@ -51,6 +52,7 @@ class PatchPreview:
     warnings: tuple[str, ...] = ()
     already_patched: bool = False
     way: ProbeWay = "file"
+    nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

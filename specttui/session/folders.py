@@ -16,6 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from specttui.errors import RecordingError
+from specttui.private_files import private_folder
 
 #: The recording inside a session folder.
 EVENTS_NAME = "events.jsonl"
@@ -108,7 +109,7 @@ def create(target: str, started: datetime, root: Path | None = None) -> SessionF
     parent = sessions_home(root)
     name = session_name(target, started)
     try:
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(parent)
         return SessionFolder(_make_unique(parent, name))
     except OSError as error:
         raise RecordingError(

@@ -20,7 +20,8 @@ def with_other_previews(previews: Sequence[PatchPreview], names: Sequence[str]) 
     others = list(zip(names[1:], previews[1:], strict=True))
     warnings = [text for name, preview in others for text in _differences(name, head, preview)]
     patched = all(preview.already_patched for preview in previews)
-    return replace(head, warnings=(*head.warnings, *warnings), already_patched=patched)
+    nodes = tuple(names) if others else ()
+    return replace(head, warnings=(*head.warnings, *warnings), already_patched=patched, nodes=nodes)
 
 
 def _differences(name: str, head: PatchPreview, preview: PatchPreview) -> Iterator[str]:

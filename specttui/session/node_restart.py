@@ -14,8 +14,8 @@ from specttui.session.together import named
 #: Failures that a node shows when another one went: they explain nothing while there is any other.
 _FOLLOWS_FROM_OTHERS = frozenset(
     {
-        "nccl", "peer_lost", "collective_timeout", "watchdog", "subprocess_crashed", "scheduler_dead", "sigquit",
-        "exited", "hung", "silent",
+        "nccl", "peer_lost", "collective_timeout", "watchdog", "subprocess_crashed", "scheduler_dead",
+        "sigquit", "exited", "hung", "silent",
     }
 )  # fmt: skip
 

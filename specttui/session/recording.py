@@ -21,6 +21,7 @@ from pydantic_core import PydanticSerializationError
 
 from specttui.errors import RecordingError
 from specttui.events import EVENTS_VERSION, Envelope
+from specttui.private_files import private_folder
 from specttui.session.folders import EVENTS_NAME
 
 _TAIL_BYTES = 1 << 20
@@ -56,7 +57,7 @@ class Recording:
         path = folder / EVENTS_NAME
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(folder)
             recording = cls(path, os.open(path, flags, 0o600))
         except OSError as error:
             raise _cannot_write(path, error) from error

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from specttui.private_files import write_private
 from specttui.session.folders import home
 
 
@@ -34,5 +35,4 @@ class StartupMemory:
         if not seconds_per_phase:
             return
         with suppress(OSError):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._path.write_text(json.dumps(seconds_per_phase), encoding="utf-8")
+            write_private(self._path, json.dumps(seconds_per_phase).encode())

@@ -89,7 +89,7 @@ LINES = (
     "[2026-01-01 00:00:00 TP0] {}", "[2026-01-01 00:00:00] server_args=ServerArgs(model_path='/m', x='{}')",
     "ValueError: got {}",
     "[2026-01-01 00:00:00] Scheduler hit an exception: Traceback (most recent call last):",
-   
+
     "    raise ValueError({})", "sglang serve: error: unrecognized arguments: {}", "RuntimeError: {}", "{}",
     "torch.OutOfMemoryError: {}",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A compose service with `restart: always`: left alone by itself, restarted whole by the profile's commands."""
+"""A compose service with `restart: always`: left alone, or restarted by the profile's commands."""
 
 from __future__ import annotations
 

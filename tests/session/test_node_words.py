@@ -86,6 +86,8 @@ def test_the_heads_preview_names_what_differs_elsewhere() -> None:
         "on d the probe goes in by an import hook",
         "d misses other phases: draft_extend",
     )
+    assert preview.nodes == ("a", "b", "c", "d")
+    assert with_other_previews([PREVIEW], ["a"]).nodes == ()
 
 
 def test_it_is_patched_when_every_node_is() -> None:

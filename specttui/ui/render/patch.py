@@ -25,6 +25,9 @@ def preview_lines(preview: PatchPreview) -> list[Content]:
             preview.patched_sha256[:_SHOWN_HASH], ("; every original byte stays", MUTED),
         ),
     ]  # fmt: skip
+    if preview.nodes:
+        names = ", ".join(map(harmless, preview.nodes))
+        lines.insert(1, line(("on ", MUTED), names, (": on all of them, or on none", MUTED)))
     if preview.backup_path:
         lines.append(line(("backup ", MUTED), harmless(preview.backup_path)))
     if preview.already_patched:

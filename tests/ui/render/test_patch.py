@@ -26,3 +26,10 @@ async def test_unknown_phases_warnings_and_a_second_patch():
     assert "already patched: the block is replaced" in lines
     assert "  found    accept counts  line 9: x[0]" in lines
     assert lines[-1] == "! read-only [file]"
+
+
+async def test_a_server_on_several_hosts_names_them():
+    preview = replace(await ScriptedSession().preview_patch(), nodes=("gpu-a", "gpu-b"))
+    lines = [line.plain for line in preview_lines(preview)]
+    assert lines[0].startswith("/opt/sglang")
+    assert lines[1] == "on gpu-a, gpu-b: on all of them, or on none"
