@@ -126,7 +126,7 @@ class SessionApi(Protocol):
 
     @property
     def can_roll_back(self) -> bool:
-        """True when a last good launch is known and is not the running one."""
+        """True when a last good launch is known and is not the running one; any, while none runs."""
         ...
 
     @property

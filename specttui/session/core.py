@@ -222,8 +222,10 @@ class SessionCore:
 
     @property
     def can_roll_back(self) -> bool:
-        """True when a good launch is known that is not the one that runs."""
-        return self.head.launches.can_roll_back
+        """True when a good launch is known that is not the one that runs; any, while none runs."""
+        launches, restarter = self.head.launches, self.head.restarter
+        gone = restarter.running is None and not restarter.busy
+        return launches.can_roll_back or (gone and launches.last_good is not None)
 
     @property
     def patched(self) -> bool:

@@ -42,7 +42,7 @@ class SnapshotBuilder:
         settings = running.settings if running else _settings(facts)
         decode = throughput_now(facts, now_s)
         changed = _changed(facts)
-        newest = facts.last_sample
+        newest = facts.last_sample if facts.server_phase == "serving" else None
         return replace(
             Snapshot(),
             session_id=facts.session.session_id if facts.session else "",

@@ -64,9 +64,8 @@ def _server_ready(facts: Facts, event: ev.ServerReady) -> None:
 
 
 def _server_exited(facts: Facts, event: ev.ServerExited) -> None:
-    if facts.server_phase != "failed":
-        facts.server_phase = "exited"
-    facts.server_detail = event.detail
+    if facts.server_phase != "failed":  # the reason says more than that the process is gone
+        facts.server_phase, facts.server_detail = "exited", event.detail
     facts.progress = None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -157,6 +159,26 @@ async def test_a_node_that_fails_to_start_is_named_and_the_others_end(cluster: D
         await session.restart_last_good()
         await until(session, decoding)
         assert [row.server_phase for row in session.snapshot().nodes] == ["serving"] * 3
+
+
+async def test_a_node_that_dies_while_it_serves_takes_the_server_with_it(cluster: DemoCluster) -> None:
+    """Both are told, the first cause stays on the screen, and one key brings all nodes back."""
+    async with session_on(*cluster_options(cluster)) as session:
+        await session.start()
+        await until(session, decoding)
+        assert not session.can_roll_back
+        dead = session.nodes[2].emitter.state.server
+        assert dead is not None
+        os.kill(dead.pid, signal.SIGKILL)
+        snapshot = await until(
+            session, lambda now: all(row.server_phase in {"failed", "exited"} for row in now.nodes)
+        )
+        assert any(alert.message.startswith("node2: ") for alert in snapshot.alerts)
+        assert snapshot.running is None
+        assert session.can_roll_back
+        await session.restart_last_good()
+        snapshot = await until(session, decoding)
+        assert [row.server_phase for row in snapshot.nodes] == ["serving"] * 3
 
 
 async def test_a_cancelled_start_ends_on_every_node(cluster: DemoCluster) -> None:

@@ -123,3 +123,9 @@ def test_a_failure_told_after_the_death_that_nobody_wished_is_told() -> None:
     failure = ev.FailureSeen(category="nccl", title="NCCL failed", lines=(), fatal=True)
     state = fold((0.0, ev.ServerExited(pid=1, detail="process 1 ended")), (1.0, failure))
     assert [alert.message for alert in state.alerts] == ["NCCL failed"]
+
+
+def test_the_reason_of_a_death_stays_when_the_process_is_gone() -> None:
+    diagnosis = ev.Diagnosis(category="oom", title="Out of GPU memory")
+    state = fold((0.0, ev.ServerFailed(diagnosis=diagnosis)), (1.0, ev.ServerExited(pid=1, detail="gone")))
+    assert (state.server_phase, state.server_detail) == ("failed", "Out of GPU memory")
