@@ -1,17 +1,16 @@
 """A distant host: how many round trips do connecting, discovery, the first log line and a patch take?
 
 Run: `python benchmarks/ssh.py [--delays 0,20,100] [--repeat N] [--json]`. A proxy on loopback delays every
-byte so many ms each way; the demo host counts the commands (exec requests) that reach it.
+byte so many ms each way.
 
-`commands` is how many exec requests a step took. `round_trips` are those one waits for, one after the other:
-how much longer the step took per ms of delay, from the times at the smallest and the greatest delay. One
-command on SSH costs up to three of them (open a channel, start the command, its answer), which is why few
-commands are the aim, and why those that need not wait for each other run side by side.
-Aims: discovery at most 3 commands after login, a patch at most 6.
+`commands` is how many commands a step ran on the host. `round_trips` are those one waits for, one after the
+other: how much longer the step took per ms of delay, from the times at the smallest and the greatest delay. A
+command on a channel of its own costs up to three of them (open the channel, start a shell, its answer); one
+given to a shell that waits (host/warm_shells.py) costs one; what need not wait runs at once.
+Aims: discovery at most 3 round trips after login, a patch at most 6.
 """
 
 # Counting and stopping what goes on by itself reach into the parts measured.
-# ruff: noqa: SLF001
 
 from __future__ import annotations
 
@@ -21,18 +20,17 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
-
-import asyncssh
+from typing import Any, Self
 
 from specttui.demo.host import DemoHost
-from specttui.demo.ssh import DemoSSHServer
 from specttui.events import DecodeStats, Envelope, LogLines
+from specttui.host.connection import Connection
 from specttui.host.link import Link
+from specttui.host.remote import CommandResult
 from specttui.host.target import ConnectOptions, Target
 from specttui.session.console import ConsolePrompter
 from specttui.session.folders import HOME_VARIABLE
@@ -54,25 +52,25 @@ class Step:
     commands: int
 
 
-class CountingServer:
-    """Counts the exec requests that the demo host's SSH server is asked to run."""
+class CountingConnections:
+    """Counts the commands that connections run to their end; a followed log is none of them."""
 
     def __init__(self) -> None:
-        self.commands: list[str] = []
-        self._serve = DemoSSHServer._serve
+        self.commands: list[tuple[str, ...]] = []
+        self._run = Connection.run
 
     def __enter__(self) -> Self:
         count = self
 
-        async def serve(server: DemoSSHServer, process: asyncssh.SSHServerProcess[bytes]) -> None:
-            count.commands.append(process.command or "")
-            await count._serve(server, process)
+        async def run(connection: Connection, argv: Sequence[str], **options: Any) -> CommandResult:
+            count.commands.append(tuple(argv))
+            return await count._run(connection, argv, **options)
 
-        DemoSSHServer._serve = serve  # type: ignore[method-assign]
+        Connection.run = run  # type: ignore[method-assign]
         return self
 
     def __exit__(self, *_: object) -> None:
-        DemoSSHServer._serve = self._serve  # type: ignore[method-assign]
+        Connection.run = self._run  # type: ignore[method-assign]
 
 
 @asynccontextmanager
@@ -125,7 +123,7 @@ def _options(demo: DemoHost, port: int, known_hosts: Path) -> SessionOptions:
 class Visit:
     """One whole visit to the host at one delay."""
 
-    def __init__(self, demo: DemoHost, counter: CountingServer, delay_ms: float) -> None:
+    def __init__(self, demo: DemoHost, counter: CountingConnections, delay_ms: float) -> None:
         self._demo = demo
         self._counter = counter
         self._delay_ms = delay_ms
@@ -166,7 +164,10 @@ class Visit:
 async def measure(delays_ms: list[float], repeat: int) -> list[Step]:
     """Visits at every delay."""
     steps: list[Step] = []
-    with CountingServer() as counter, tempfile.TemporaryDirectory(prefix="specttui-benchmark-") as folder:
+    with (
+        CountingConnections() as counter,
+        tempfile.TemporaryDirectory(prefix="specttui-benchmark-") as folder,
+    ):
         os.environ[HOME_VARIABLE] = str(Path(folder) / "home")
         async with DemoHost(profile="h200", speed=20, traffic=1, steps=3) as demo:
             await demo.wait_ready(60)

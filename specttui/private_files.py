@@ -1,4 +1,4 @@
-"""Folders and files that are for their owner alone: what we keep may hold other people's paths and settings."""
+"""Folders and files for their owner alone: what we keep may hold other people's paths and settings."""
 
 from __future__ import annotations
 

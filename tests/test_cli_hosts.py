@@ -9,7 +9,7 @@ import pytest
 from specttui.cli import main
 from specttui.config import Settings
 from specttui.errors import SpecttuiError, WorkerFileError
-from specttui.session import checking, headless
+from specttui.session import headless, restoring
 from specttui.session.options import SessionOptions
 
 
@@ -52,7 +52,7 @@ def test_restore_goes_on_after_a_host_that_fails(monkeypatch) -> None:
             raise WorkerFileError(f"no {options.shown_name}", cause="disk full", remedy="make room")
         return "/w.py: restored"
 
-    monkeypatch.setattr(checking, "restore", fake)
+    monkeypatch.setattr(restoring, "restore", fake)
     with pytest.raises(SpecttuiError) as failed:
         restore(["a", "b", "c", "d"])
     assert failed.value.title == "b: no b"
@@ -69,6 +69,6 @@ def test_restore_names_hosts_only_where_there_are_several(monkeypatch) -> None:
         del options, path
         return "/w.py: restored"
 
-    monkeypatch.setattr(checking, "restore", fake)
+    monkeypatch.setattr(restoring, "restore", fake)
     assert restore(["a"]) == "/w.py: restored"
     assert restore(["a", "b"]) == "a: /w.py: restored\nb: /w.py: restored"

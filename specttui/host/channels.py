@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import asyncssh
 
 from specttui.errors import ConnectionLostError, RemoteCommandError
+from specttui.host import shell
+from specttui.host.exchange import Process
 from specttui.host.login import Login
+from specttui.host.warm_shells import WarmShells
 
 _RETRY_S = 0.25
 _MAX_LONE_REFUSALS = 8
 _CLOSE_S = 5.0
+#: A host that was heard so lately is taken to be there: a command is sent without asking for a channel first.
+#: Else a channel is opened, since then a broken connection is found before anything was sent. A followed log
+#: shows a sign of life every 5 s.
+_LATELY_S = 8.0
+_ROUNDS = 4
 _SEND_FAILED = 0xFFFFFFFF  # asyncssh's code for a channel that opened and whose command was refused
 
 
@@ -26,6 +35,7 @@ class Channels:
 
     At most `limit` are open; one of them is kept free of commands that go on, so that short ones always get
     through. A server that allows fewer (MaxSessions) refuses: the limit is lowered, and the command waits.
+    Room that is left holds shells that wait for the next commands.
 
     Args:
         ssh: The logged-in connection.
@@ -43,16 +53,32 @@ class Channels:
         self._streams = 0
         self._open = 0
         self._changed = asyncio.Event()
+        self._warm = WarmShells(self._open_warm)
+        self._keeps_warm = False
+        self._room = limit
+        self._heard_s = time.time()
 
     @property
     def limit(self) -> int:
         """Channels that are opened at a time, as far as the server was found to allow them."""
         return self._limit
 
+    def heard(self) -> None:
+        """Something came from the host just now."""
+        self._heard_s = time.time()
+
+    def keep_warm(self) -> None:
+        """Have shells ready for the next commands from now on: the account is known to run commands."""
+        self._keeps_warm = True
+        self._prepare()
+
+    async def close(self) -> None:
+        """Let go of the shells that wait; commands that run are their callers' to end."""
+        self._keeps_warm = False
+        await self._warm.close()
+
     @asynccontextmanager
-    async def command(
-        self, line: str, *, goes_on: bool = False
-    ) -> AsyncIterator[asyncssh.SSHClientProcess[bytes]]:
+    async def command(self, line: str, *, goes_on: bool = False) -> AsyncIterator[Process]:
         """Run a login shell's line on a channel of its own; leaving closes the channel.
 
         Args:
@@ -64,7 +90,7 @@ class Channels:
             RemoteCommandError: The server refuses to open a channel or to run commands.
         """
         async with self._slot(goes_on=goes_on):
-            process = await self._start(line, goes_on=goes_on)
+            process = await self._begin(line, goes_on=goes_on)
             self._open += 1
             try:
                 yield process
@@ -85,6 +111,7 @@ class Channels:
             self._taken -= 1
             self._streams -= goes_on
             self._changed.set()
+            self._prepare()
 
     async def _wait_for_change(self, seconds: float | None) -> None:
         """Wait until a channel was given back, or for so long."""
@@ -95,7 +122,44 @@ class Channels:
         except TimeoutError:
             return
 
-    async def _start(self, line: str, *, goes_on: bool) -> asyncssh.SSHClientProcess[bytes]:
+    async def _begin(self, line: str, *, goes_on: bool) -> Process:
+        """Give the line to a shell that waits; else start one for it."""
+        for _ in range(_ROUNDS):  # a break that is known by now is told to us before anything is sent
+            await asyncio.sleep(0)
+        process = await self._warm.take()
+        if self._login.lost.is_set():
+            raise self._not_started()
+        # By the wall clock, which goes on while this machine sleeps.
+        if process is not None and abs(time.time() - self._heard_s) > _LATELY_S:
+            process.close()
+            process = None
+        if process is None:
+            return await self._start(line, goes_on=goes_on)
+        try:
+            process.stdin.write(shell.warm_input(line))
+        except (asyncssh.Error, OSError) as error:
+            raise self.lost_error() from error
+        self._prepare()
+        return process
+
+    def _prepare(self) -> None:
+        """Start shells for the commands to come, as far as there is room."""
+        if self._keeps_warm and not self._login.lost.is_set():
+            self._warm.prepare(min(self._limit, self._room) - self._taken - self._warm.count)
+
+    async def _open_warm(self) -> Process | None:
+        try:
+            return await self._ssh.create_process(
+                shell.WARM_LINE, encoding=None, request_pty=False, stderr=asyncssh.PIPE
+            )
+        except asyncssh.ChannelOpenError:
+            # The server allows no more than there are: commands find that out by themselves.
+            self._room = min(self._room, self._taken + self._warm.count - 1)
+            return None
+        except (asyncssh.Error, OSError):
+            return None
+
+    async def _start(self, line: str, *, goes_on: bool) -> Process:
         lone_refusals = 0
         while True:
             if self._login.lost.is_set():
@@ -134,7 +198,7 @@ class Channels:
         if self._open >= 2:
             self._limit = min(self._limit, self._open)
 
-    async def _closed(self, process: asyncssh.SSHClientProcess[bytes]) -> None:
+    async def _closed(self, process: Process) -> None:
         """Wait for the server's word that the channel is closed: only then does it count as free there."""
         try:
             async with asyncio.timeout(_CLOSE_S):

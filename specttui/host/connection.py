@@ -124,6 +124,7 @@ class Connection:
         """End running commands, close the connection and what carried it."""
         for task in list(self._endings):
             await task
+        await self._channels.close()
         await self._dialed.close()
 
     async def probe(self) -> None:
@@ -142,6 +143,7 @@ class Connection:
                 remedy="Ask for an account with a shell; one for file transfer alone is not enough.",
             ) from error
         self.latency_ms = (time.monotonic() - started_s) * 1000
+        self._channels.keep_warm()
 
     async def run(
         self,
@@ -160,6 +162,7 @@ class Connection:
         try:
             async with asyncio.timeout(timeout_s), self._channels.command(line) as process:
                 result = await exchange.run(process, stdin)
+                self._channels.heard()
                 self.start_up_text = self.start_up_text or exchange.start_up_text
         except TimeoutError:
             self._end_in_background(exchange.pid)
@@ -187,7 +190,9 @@ class Connection:
         token = FrameToken()
         line = shell.stream_line(argv, token, env=env)
         async with self._channels.command(line, goes_on=True) as process:
-            stream = Stream(process, FrameReader(token), self._name, self._channels.lost_error)
+            stream = Stream(
+                process, FrameReader(token), self._name, self._channels.lost_error, self._channels.heard
+            )
             try:
                 yield stream
             finally:

@@ -110,15 +110,21 @@ class Exchange:
 
 
 class Stream:
-    """The chunks of a command that goes on. A read that is cancelled loses nothing."""
+    """The chunks of a command that goes on. A cancelled read loses nothing; `heard` is told of each."""
 
     def __init__(
-        self, process: Process, frame: FrameReader, host: str, lost: Callable[[], ConnectionLostError]
+        self,
+        process: Process,
+        frame: FrameReader,
+        host: str,
+        lost: Callable[[], ConnectionLostError],
+        heard: Callable[[], None],
     ) -> None:
         self._process = process
         self._frame = frame
         self._host = host
         self._lost = lost
+        self._heard = heard
         self._ended = False
 
     def __aiter__(self) -> Stream:
@@ -128,7 +134,9 @@ class Stream:
         while not self._ended and self._frame.end is None:
             with _as_loss(self._lost):
                 data = await self._process.stdout.read(_CHUNK_BYTES)
-            if not data:
+            if data:
+                self._heard()
+            else:
                 await _heard_out(self._process, self._frame)
             chunk = self._frame.feed(data) if data else self._at_end()
             if chunk:

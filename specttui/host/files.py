@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from contextlib import suppress
 from pathlib import Path
 
-from specttui.errors import SpecttuiError, WorkerFileChangedError, WorkerFileError
+from specttui.errors import WorkerFileChangedError, WorkerFileError
 from specttui.host.account_steps import FileSteps
 from specttui.host.file_records import Backup, FileContents, Replaced
 from specttui.host.file_steps import Answer
 from specttui.host.leftovers import FileLeftover, Surroundings
 from specttui.host.local_copies import LocalCopies
-from specttui.host.locks import LockedError
 from specttui.host.remote import Remote
 from specttui.host.sudo import Sudo
 
@@ -140,19 +138,6 @@ class GuardedFile:
             WorkerFileError: No original is known, or it cannot be written; nothing was written.
             ConnectionLostError: The connection broke; the file is whole, in its old or its new state.
         """
-        try:
-            return await self._restore(original, expected_sha256, take_over=take_over)
-        except LockedError:
-            raise
-        except WorkerFileError:
-            if self._backup is None:  # the lock was taken for this alone
-                with suppress(SpecttuiError):
-                    await self.release()
-            raise
-
-    async def _restore(
-        self, original: bytes | None, expected_sha256: str | None, *, take_over: bool
-    ) -> Replaced:
         around = await self.surroundings()
         original_sha256 = self._original_sha256(around, original, expected_sha256)
         if around.sha256 != original_sha256:

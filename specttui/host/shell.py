@@ -15,6 +15,10 @@ from specttui.errors import RemoteCommandError
 from specttui.host.frame import FrameToken
 
 _DECODER = 'eval "$(printf %b "$1")"'
+_BEGIN = f"exec /bin/sh -c '{_DECODER}' sh '"
+#: A shell that waits for its script: the first line of its input, written as the payload is. `read` takes it
+#: byte by byte, so what follows is the command's own input.
+WARM_LINE = """exec /bin/sh -c 'IFS= read -r script && eval "$(printf %b "$script")"' sh"""
 _UNSAFE = frozenset(b"'\\!")
 
 # Linux takes at most 128 KiB in one argument, and the whole line is one argument of the login shell.
@@ -101,6 +105,11 @@ def stream_line(argv: Sequence[str], token: FrameToken, *, env: Mapping[str, str
     return _login_line(_fill(_STREAM, argv, env, token))
 
 
+def warm_input(line: str) -> bytes:
+    """What a waiting shell is given to do what a line of `run_line` or `stream_line` does."""
+    return line.removeprefix(_BEGIN).removesuffix("'").encode("ascii") + b"\n"
+
+
 def end_argv(process_group: int) -> tuple[str, ...]:
     """The command that ends all of a process group we started: TERM, and KILL after two seconds."""
     return ("sh", "-c", _END, "sh", str(process_group))
@@ -138,7 +147,7 @@ def _assignment(name: str, value: str) -> str:
 
 
 def _login_line(script: str) -> str:
-    line = f"exec /bin/sh -c '{_DECODER}' sh '{_encode(script)}'"
+    line = f"{_BEGIN}{_encode(script)}'"
     if len(line) > MAX_LINE_BYTES:
         raise RemoteCommandError(
             "A remote command is too long",

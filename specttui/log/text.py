@@ -31,7 +31,7 @@ _FLAG = re.compile(
 )
 #: One of these stands in or before every secret that can be told by its looks. Most lines hold none of them,
 #: and a look for a few fixed words is all that they cost.
-_MARKS = ("://", "-key", "-token", "ecret", "ECRET", "assw", "ASSW", "earer ", "sk-", "AKIA")
+_MARKS = ("://", "-key", "-token", "secret", "SECRET", "assw", "ASSW", "earer ", "sk-", "AKIA")
 _MARKS_WITH = {
     "_": ("_key", "_KEY", "_token", "_TOKEN", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
     "'": ("key'", "token'"),

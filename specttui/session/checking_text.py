@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from specttui.events import ServerInfo, Worker
@@ -23,8 +24,9 @@ def check_json(checked: Checked) -> dict[str, Any]:
         }
         for server, inspection in zip(checked.discovery.servers, checked.inspections, strict=True)
     ]
+    leftovers = [asdict(left) for left in checked.leftovers]
     problems = [{"text": each.text, "remedy": each.remedy} for each in checked.discovery.problems]
-    return {"host": checked.host, "servers": servers, "problems": problems}
+    return {"host": checked.host, "servers": servers, "leftovers": leftovers, "problems": problems}
 
 
 def check_text(checked: Checked) -> str:
@@ -34,9 +36,18 @@ def check_text(checked: Checked) -> str:
         lines += ["", *_server_lines(server)]
         if inspection is not None:
             lines += ["", "What patch would hook:", describe(inspection)]
+    lines += ["", *_leftover_lines(checked)] if checked.leftovers else []
     for problem in checked.discovery.problems:
         lines += ["", f"! {problem.text}", *([f"  {problem.remedy}"] if problem.remedy else [])]
     return "\n".join(lines)
+
+
+def _leftover_lines(checked: Checked) -> Iterator[str]:
+    yield "Left by other sessions, or still in use:"
+    for left in checked.leftovers:
+        whose = f"session {left.session_id or 'unknown'}{f' of {left.owner}' if left.owner else ''}"
+        yield f"  {left.what:<14} {left.path}  {whose}{', which lives' if left.alive else ''}"
+    yield f"  What to do: open a session, which asks about it, or: specttui restore {checked.host}"
 
 
 def _server_lines(server: FoundServer) -> Iterator[str]:

@@ -39,6 +39,7 @@ class DraftKeeper:
         session_id: The session's id.
         local_folder: Where the local backups go.
         sudo: For a file that the account may not write.
+        beats: Shows that the session lives; one of its own by default.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class DraftKeeper:
         session_id: str,
         local_folder: Path,
         sudo: Sudo | None = None,
+        beats: Heartbeats | None = None,
     ) -> None:
         self._remote = remote
         self._launches = launches
@@ -55,7 +57,7 @@ class DraftKeeper:
         self._local_folder = local_folder
         self._sudo = sudo
         self._files: dict[str, GuardedFile] = {}
-        self._beats = Heartbeats()
+        self._beats = beats or Heartbeats()
         self._changed: dict[str, str] = {}
         self._left: dict[str, str] = {}
 
@@ -101,10 +103,10 @@ class DraftKeeper:
         contents = await guarded.read()
         if contents.data == data:
             return "nothing: the file holds this text already"
-        backup = await guarded.back_up(contents)
+        async with self._beats.holding(guarded, kept=guarded.backup is not None):
+            backup = await guarded.back_up(contents)
         await guarded.replace(data, contents.sha256)
         self._changed[path] = backup.sha256
-        self._beats.hold(guarded)
         return change_words(_text(contents), text)
 
     async def restore(self) -> tuple[str, ...]:
@@ -126,7 +128,9 @@ class DraftKeeper:
             LockedError: Another session works on it, and `take_over` is False.
             WorkerFileError: It is not what a session put there, or cannot be written.
         """
-        await self._guarded(path).restore(take_over=take_over)
+        guarded = self._guarded(path)
+        async with self._beats.holding(guarded, kept=guarded.backup is not None):
+            await guarded.restore(take_over=take_over)
         self._changed.pop(path, None)
         self._left.pop(path, None)
         self._beats.let_go(path)
@@ -139,14 +143,14 @@ class DraftKeeper:
             WorkerFileError: The file, or its backup, cannot be read.
         """
         guarded = self._guarded(path)
-        around = await guarded.adopt(take_over=take_over)
+        async with self._beats.holding(guarded, kept=guarded.backup is not None):
+            around = await guarded.adopt(take_over=take_over)
         original_sha256 = around.original_of(around.sha256)
         if original_sha256 not in {"", around.sha256}:
             self._changed[path] = original_sha256
         self._left.pop(path, None)
-        if path in self._changed or guarded.backup is not None:
-            self._beats.hold(guarded)
-        else:
+        if path not in self._changed and guarded.backup is None:
+            self._beats.let_go(path)
             await guarded.release()
 
     async def close(self) -> None:

@@ -69,7 +69,7 @@ def restore_hosts(
     Raises:
         SpecttuiError: A host cannot be reached, or no original is known; the cause tells of the others.
     """
-    from specttui.session.checking import restore
+    from specttui.session.restoring import restore
 
     done: list[str] = []
     failures: list[SpecttuiError] = []

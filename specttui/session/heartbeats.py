@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 
-from specttui.errors import SpecttuiError, WorkerFileChangedError
+from specttui.errors import SpecttuiError, WorkerFileChangedError, WorkerFileError
 from specttui.events import Alert, Severity
 from specttui.host.locks import LockedError
 from specttui.host.path_lock import Held
@@ -35,6 +35,29 @@ class Heartbeats:
         """Renew this lock, which is ours, from now on."""
         self._held[held.path] = held
         self.begin()
+
+    @asynccontextmanager
+    async def holding(self, held: Held, *, kept: bool) -> AsyncIterator[None]:
+        """While something is done that takes this lock: it is ours from then on, unless that fails.
+
+        When the connection breaks nobody knows whether it was taken, so it counts as ours.
+
+        Args:
+            held: The lock.
+            kept: It is to stay ours also when what is done fails: there is something that it stands for.
+        """
+        self.hold(held)
+        try:
+            yield
+        except LockedError:
+            self.let_go(held.path)
+            raise
+        except WorkerFileError:
+            if not kept:
+                self.let_go(held.path)
+                with suppress(SpecttuiError):
+                    await held.release()
+            raise
 
     def let_go(self, path: str) -> None:
         """Renew this one no longer: it was given back."""

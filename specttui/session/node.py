@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from specttui.errors import SpecttuiError, WorkerFileError
-from specttui.events import ConnectionDown, ConnectionRetrying, ConnectionUp, Event
+from specttui.events import Clock, ConnectionDown, ConnectionRetrying, ConnectionUp, Event
 from specttui.host.hidden_log import HiddenLog
 from specttui.host.link import Link
 from specttui.host.managers.own_log import OwnLog
@@ -16,6 +17,7 @@ from specttui.host.server import ServerControl
 from specttui.host.sudo import Sudo
 from specttui.host.transport import reached
 from specttui.launch.edits import Edit, LaunchDiff
+from specttui.session.api import PatchPreview, ProbeWay
 from specttui.session.crash_loop import CrashLoop
 from specttui.session.draft_keeper import DraftKeeper
 from specttui.session.emitter import Emitter
@@ -23,6 +25,7 @@ from specttui.session.host_changes import HostChanges
 from specttui.session.launches import Launches
 from specttui.session.log_pump import LogPump
 from specttui.session.options import SessionOptions
+from specttui.session.readers import unreadable_warning
 from specttui.session.restart_advice import RestartAdvice
 from specttui.session.restarts import Restarter
 from specttui.session.server_watch import ServerWatch
@@ -88,7 +91,9 @@ class Node:
         self.watch = ServerWatch(
             self.remote, emitter, self.pump, self.restarter, self.launches, options, sudo
         )
-        self.draft = DraftKeeper(self.remote, self.launches, session_id, backups_path, sudo)
+        self.draft = DraftKeeper(
+            self.remote, self.launches, session_id, backups_path, sudo, self.keeper.beats
+        )
         self.changes = HostChanges(
             self.remote, emitter, self.keeper, self.watch, self.draft, self.control.overrides
         )
@@ -142,6 +147,17 @@ class Node:
                 remedy="Restart with speculation first, or name the file: specttui restore HOST --file PATH",
             )
         return path
+
+    async def preview_patch(self, clock: Clock, way: ProbeWay | None) -> PatchPreview:
+        """Say what patching would do on this host; see `WorkerKeeper.preview`."""
+        preview = await self.keeper.preview(self.worker_path(), self.watch.worker_class, clock, way)
+        launch = self.launches.current
+        user = launch.user if launch is not None else ""
+        account = self.link.connection.user if self.link.connection is not None else ""
+        if user in {"", "root", "0", account}:
+            return preview
+        warning = await unreadable_warning(self.remote, user, preview.way)
+        return replace(preview, warnings=(*preview.warnings, warning)) if warning else preview
 
     def ours(self) -> tuple[Edit, ...]:
         """What the probe's second way needs in the next launch."""

@@ -58,10 +58,7 @@ class Session(SessionCore):
         return with_other_previews(previews, [node.name for node in self.nodes])
 
     async def _previews(self, clock: Clock, way: ProbeWay | None) -> list[PatchPreview]:
-        return await on_each(
-            self.nodes,
-            lambda node: node.keeper.preview(node.worker_path(), node.watch.worker_class, clock, way),
-        )
+        return await on_each(self.nodes, lambda node: node.preview_patch(clock, way))
 
     async def patch(self, clock: Clock = Clock.EVENTS, way: ProbeWay | None = None) -> None:
         """Put the block into the worker file; takes effect at the next start."""

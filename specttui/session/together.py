@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from specttui.errors import SpecttuiError
+from specttui.host.locks import LockedError
 
 
 class Named(Protocol):
@@ -41,6 +42,9 @@ async def on_each(nodes: Sequence[Host], work: Callable[[Host], Awaitable[Result
         SpecttuiError: The first host's on which it failed, after the others are through.
     """
     results = await asyncio.gather(*(work(node) for node in nodes), return_exceptions=True)
+    locked = [each for each in results if isinstance(each, LockedError)]
+    if len(locked) > 1:  # one question about all of them, not one about each
+        locked[0].others = (*locked[0].others, *locked[1:])
     done: list[Result] = []
     for node, result in zip(nodes, results, strict=True):
         if isinstance(result, SpecttuiError):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from specttui.errors import SpecttuiError, WorkerFileError
+from specttui.errors import SpecttuiError, WorkerFileChangedError, WorkerFileError
 from specttui.events import Clock, FileState
 from specttui.host.file_records import Backup, FileContents
 from specttui.host.files import GuardedFile
@@ -82,8 +82,7 @@ class WorkerKeeper:
                 remedy="Restore it first (x); its backup is made again when it is patched.",
             )
         guarded = self._guarded(path)
-        backup = await guarded.back_up(read.contents)
-        self.beats.hold(guarded)
+        backup = await self._back_up(guarded, read)
         self._tell(path, read.inspection.state, read.contents.data, backup)
         return backup
 
@@ -151,8 +150,7 @@ class WorkerKeeper:
     async def _patch_file(self, path: str, worker: str, clock: Clock, read: _Read) -> None:
         patched = await self._patched(read.contents.data, worker, clock)
         guarded = self._guarded(path)
-        backup = await guarded.back_up(read.contents)
-        self.beats.hold(guarded)
+        backup = await self._back_up(guarded, read)
         # From here on the file may be patched, also when the connection breaks and the answer is lost.
         self.patched_paths.add(path)
         try:
@@ -162,6 +160,10 @@ class WorkerKeeper:
             raise
         self._tell(path, FileState.PATCHED, patched, backup)
         self._tell_stale(path, replaced.bytecode_left)
+
+    async def _back_up(self, guarded: GuardedFile, read: _Read) -> Backup:
+        async with self.beats.holding(guarded, kept=guarded.backup is not None):
+            return await guarded.back_up(read.contents)
 
     async def _hook_files(self, path: str, source: bytes, clock: Clock) -> dict[str, str]:
         return import_hook_files(
@@ -189,11 +191,12 @@ class WorkerKeeper:
         read = await self._read(path)
         guarded = self._guarded(path)
         original, sha256 = _original(read), read.contents.sha256
-        if read.inspection.state is not FileState.ORIGINAL:
-            replaced = await guarded.restore(original, expected_sha256=sha256, take_over=take_over)
-            self._tell_stale(path, replaced.bytecode_left)
-        elif (await guarded.surroundings()).leftovers:
-            await guarded.restore(original, expected_sha256=sha256, take_over=take_over)
+        patched = read.inspection.state is not FileState.ORIGINAL
+        if patched or (await guarded.surroundings()).leftovers:
+            async with self.beats.holding(guarded, kept=guarded.backup is not None):
+                done = await guarded.restore(original, expected_sha256=sha256, take_over=take_over)
+            if patched:
+                self._tell_stale(path, done.bytecode_left)
         self.patched_paths.discard(path)
         self.beats.let_go(path)
         if tell:
@@ -209,15 +212,15 @@ class WorkerKeeper:
         """
         read = await self._read(path)
         guarded = self._guarded(path)
-        await guarded.adopt(digest(_original(read)), take_over=take_over)
+        async with self.beats.holding(guarded, kept=guarded.backup is not None):
+            await guarded.adopt(digest(_original(read)), take_over=take_over)
         marker = read.inspection.marker
         if marker is not None:
             self.patched_paths.add(path)
             self._tell(path, FileState.PATCHED, read.contents.data, guarded.backup)
             await self._adopt_control(marker.control, take_over=take_over)
-        if marker is not None or guarded.backup is not None:
-            self.beats.hold(guarded)
-        else:
+        elif guarded.backup is None:
+            self.beats.let_go(path)
             await guarded.release()
 
     async def adopt_hook(self, path: str, control_path: str, *, take_over: bool = False) -> None:
@@ -230,8 +233,9 @@ class WorkerKeeper:
         await self._adopt_control(control_path, take_over=take_over)
 
     async def _adopt_control(self, path: str, *, take_over: bool) -> None:
-        if path:
-            self.beats.hold(await self._control.adopt(path, take_over=take_over))
+        with suppress(WorkerFileChangedError):  # its folder is gone: a new one is of no use to that probe
+            if path:
+                self.beats.hold(await self._control.adopt(path, take_over=take_over))
 
     async def set_clock(self, clock: Clock) -> None:
         """Tell the running probe to take another clock, or to stop measuring."""

@@ -200,7 +200,7 @@ def _rate(run: RunRow) -> float:
 
 async def _check_recording(session: Session) -> None:
     """What the recording folds to is what was live."""
-    rebuilt, live = fold(session.folder.events_path), session.state
+    rebuilt, live = fold(session.folder.events_path).head, session.state
     assert rebuilt.ended is not None
     now_s = live.offset_s
     assert SnapshotBuilder().build(rebuilt, now_s) == SnapshotBuilder().build(live, now_s)

@@ -50,8 +50,8 @@ from specttui.events import (
 from specttui.launch.edits import Edit, SetEnv, SetFlag
 from specttui.log.parser import LogParser
 from specttui.probe.patch import remove
-from specttui.session.checking import restore
 from specttui.session.commands import CancelledByUserError
+from specttui.session.restoring import restore
 from specttui.session.session import Session
 
 SPEED = 20.0
@@ -340,7 +340,11 @@ async def test_a_second_session_sees_the_patch_and_restore_without_a_screen_take
         assert seen.worker_file is not None
         assert seen.worker_file.state is FileState.PATCHED
         assert second.patched
-        assert ["patched already" in alert.message for alert in seen.alerts] == [True]
+        told = sorted(alert.message.partition(" of ")[0] for alert in seen.alerts)
+        assert told == [
+            f"Session {session.folder.session_id}",
+            "The worker file is patched already, by an earlier session or another one",
+        ]
         with pytest.raises(WorkerFileError, match="Another session is working on"):
             await second.restore()
         assert remove(host.worker_path.read_bytes()) == original

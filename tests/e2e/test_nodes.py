@@ -19,9 +19,9 @@ from specttui.errors import LaunchError, ServerNotFoundError, ServerStartError, 
 from specttui.events import FileState, NodesArranged, RunStarted, ServerStarting
 from specttui.host.files import GuardedFile
 from specttui.launch.edits import SetEnv, SetFlag
-from specttui.session.checking import restore
 from specttui.session.export import render
 from specttui.session.options import SessionOptions
+from specttui.session.restoring import restore
 from specttui.session.session import Session
 from specttui.state.snapshot import Snapshot
 from specttui.ui.start import cluster_options

@@ -31,8 +31,8 @@ from specttui.host.found import Discovery
 from specttui.host.leftovers import find_journals
 from specttui.host.transport import reached
 from specttui.probe.patch import apply
-from specttui.session.checking import restore
 from specttui.session.options import SessionOptions
+from specttui.session.restoring import restore
 
 ORIGINAL = WORKER_V2.encode()
 PATCHED = apply(

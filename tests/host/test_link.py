@@ -85,6 +85,7 @@ async def test_it_comes_back_after_a_drop_and_goes_on(server: SshServer, tmp_pat
     async with _linked(server, options_for(server, tmp_path, key), told) as link:
         assert (await link.run(["echo", "one"])).text == "one"
         server.drop()
+        await eventually(lambda: not link.up)
         assert (await link.run(["echo", "two"], timeout_s=60)).text == "two"
         assert link.up
     assert told.what == ["up", "down", "retry 1", "up"]

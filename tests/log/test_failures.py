@@ -148,12 +148,12 @@ def test_a_crash_loop_without_listing_fails_each_time() -> None:
             "nccl",
         ),
         (
-            "RuntimeError: [../gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:11145",
+            "RuntimeError: [../gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:11145",
             "in recv_requests",
             "peer_lost",
         ),
         (
-            "RuntimeError: Gloo connectFullMesh failed with [../gloo/gloo/transport/tcp/pair.cc:144] no error",
+            "RuntimeError: Gloo connectFullMesh failed with [../gloo/transport/tcp/pair.cc:144] no error",
             "in init_torch_distributed",
             "nodes_apart",
         ),

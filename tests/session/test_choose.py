@@ -52,7 +52,8 @@ def test_a_profiles_host_that_cannot_be_read() -> None:
 
 
 def test_a_servers_name_stands_for_all_its_hosts() -> None:
-    settings = parse('[hosts.a]\nhost = "root@gpu-a"\n[servers.kimi]\nnodes = ["a", "gpu-b:2222"]', Path("/s.toml"))
+    text = '[hosts.a]\nhost = "root@gpu-a"\n[servers.kimi]\nnodes = ["a", "gpu-b:2222"]'
+    settings = parse(text, Path("/s.toml"))
     options = options_of_all(["kimi", "gpu-c"], settings, server_port=30001)
     assert [(each.shown_name, str(each.target), each.server_port) for each in options] == [
         ("a", "root@gpu-a", 30001),
@@ -62,5 +63,5 @@ def test_a_servers_name_stands_for_all_its_hosts() -> None:
 
 
 def test_a_server_of_one_host_is_refused() -> None:
-    with pytest.raises(ConfigError, match="servers.kimi.nodes"):
+    with pytest.raises(ConfigError, match=r"servers\.kimi\.nodes"):
         parse('[servers.kimi]\nnodes = ["a"]', Path("/s.toml"))

@@ -15,8 +15,8 @@ from specttui.demo.host import DemoHost
 from specttui.errors import UsageError, WorkerFileError
 from specttui.events import Alert, CommandFinished
 from specttui.launch.edits import Baseline, SetFlag
-from specttui.session.checking import restore
 from specttui.session.draft_config import MAX_BYTES, change_words, checked, layer_ids
+from specttui.session.restoring import restore
 from specttui.session.session import Session
 from specttui.state.snapshot import Snapshot
 

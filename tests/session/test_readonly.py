@@ -19,8 +19,8 @@ from specttui.demo.host import DemoHost
 from specttui.errors import UsageError
 from specttui.events import Clock
 from specttui.session.api import SessionApi
-from specttui.session.checking import restore
 from specttui.session.choose import session_options
+from specttui.session.restoring import restore
 from specttui.session.session import Session
 from specttui.ui.keys import KEYS
 

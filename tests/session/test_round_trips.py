@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
+from typing import Any
 
-import asyncssh
 import pytest
 from support.demo_sessions import options_for
 from support.prompters import ScriptedPrompter
 
 from specttui.demo.host import DemoHost
-from specttui.demo.ssh import DemoSSHServer
+from specttui.host.connection import Connection
+from specttui.host.remote import CommandResult
 from specttui.session.session import Session
 
 
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every exec request that a demo host is sent."""
+    """The program of every command that a connection runs to its end."""
     asked: list[str] = []
-    serve = DemoSSHServer._serve
+    run = Connection.run
 
-    async def counting(server: DemoSSHServer, process: asyncssh.SSHServerProcess[bytes]) -> None:
-        asked.append(process.command or "")
-        await serve(server, process)
+    async def counting_run(connection: Connection, argv: Sequence[str], **options: Any) -> CommandResult:
+        asked.append(argv[0])
+        return await run(connection, argv, **options)
 
-    monkeypatch.setattr(DemoSSHServer, "_serve", counting)
+    monkeypatch.setattr(Connection, "run", counting_run)
     return asked
 
 

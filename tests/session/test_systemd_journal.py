@@ -20,7 +20,7 @@ from specttui.events import ConnectionUp, Event, LogKind, LogLines, ServerArgume
 from specttui.host.discovery import discover
 from specttui.launch.edits import SetEnv, SetFlag
 from specttui.log.text import for_view
-from specttui.session.checking import restore
+from specttui.session.restoring import restore
 
 UNIT = "sglang@kimi.service"
 #: More than journalctl's JSON shows of a field when it is not asked for all.

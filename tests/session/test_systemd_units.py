@@ -26,7 +26,7 @@ from specttui.probe.inspection import inspect
 from specttui.probe.patch import apply
 from specttui.probe.runtime import MARKER_END
 from specttui.session import worker_keeper
-from specttui.session.checking import restore
+from specttui.session.restoring import restore
 from specttui.session.session import Session
 
 UNIT = "sglang.service"

@@ -100,7 +100,8 @@ def output(unit, settings):
 def run(unit):
     """What systemd is to one unit: starts its command, and starts it again as `Restart` says."""
     settings = loaded(unit)
-    env = {{"PATH": "/usr/bin:/bin", "INVOCATION_ID": os.urandom(8).hex(), {variable!r}: scope + "/" + unit}}
+    env = {{"PATH": "/usr/bin:/bin", "INVOCATION_ID": os.urandom(8).hex(),
+           {variable!r}: scope + "/" + unit, {root_variable!r}: root}}
     for item in settings["Environment"]:
         env.update(word.partition("=")[::2] for word in shlex.split(item))
     log = output(unit, settings)

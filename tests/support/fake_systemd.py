@@ -19,6 +19,8 @@ from support import fake_journalctl, fake_systemctl
 
 #: What a unit's processes are recognised by, in place of their control group: SCOPE/UNIT.
 UNIT_VARIABLE = "FAKE_SYSTEMD_UNIT"
+#: Whose units they are: other tests may run units of the same name.
+ROOT_VARIABLE = "FAKE_SYSTEMD_ROOT"
 
 
 @dataclass(frozen=True)
@@ -109,12 +111,12 @@ class FakeSystemd:
                 with suppress(ProcessLookupError):
                     if pid:
                         os.kill(pid, signal.SIGKILL)
-            _end_all_of(f"{self.scope}/{unit}")
+        _end_all_of(self.root)
 
 
-def _end_all_of(mark: str) -> None:
-    """Kill whatever carries the unit's mark, as systemd does with its control group."""
-    carried = f"{UNIT_VARIABLE}={mark}".encode()
+def _end_all_of(root: Path) -> None:
+    """Kill whatever carries the mark of a unit of ours, as systemd does with its control group."""
+    carried = f"{ROOT_VARIABLE}={root}".encode()
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
@@ -147,8 +149,14 @@ def install(folder: Path, scope: Literal["system", "user"] = "system") -> FakeSy
     if scope == "user":
         (made.runtime / "systemd/private").touch()
         (made.root / "run/systemd/user").mkdir()
-    values = {"python": sys.executable, "root": str(made.root), "home": str(made.home)}
-    _write(made.programs / "systemctl", fake_systemctl.PROGRAM.format(variable=UNIT_VARIABLE, **values))
+    values = {
+        "python": sys.executable,
+        "root": str(made.root),
+        "home": str(made.home),
+        "variable": UNIT_VARIABLE,
+        "root_variable": ROOT_VARIABLE,
+    }
+    _write(made.programs / "systemctl", fake_systemctl.PROGRAM.format(**values))
     _write(made.programs / "journalctl", fake_journalctl.PROGRAM.format(**values))
     return made
 

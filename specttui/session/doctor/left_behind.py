@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from specttui.host.leftovers import find_traces
-from specttui.host.managers.overrides import UnitOverrides
 from specttui.host.remote import Remote
 from specttui.session.doctor.findings import Findings
-from specttui.session.leftovers import find_leftovers, holder_words, in_words
+from specttui.session.left_on_host import look_for_leftovers
+from specttui.session.leftovers import holder_words, in_words
 
 
 async def left_behind(remote: Remote, host: str, found: Findings) -> None:
@@ -20,13 +17,11 @@ async def left_behind(remote: Remote, host: str, found: Findings) -> None:
         found: Takes what is found.
     """
     with found.trying("leftovers"):
-        overrides = UnitOverrides(remote)
-        traces, units = await asyncio.gather(find_traces(remote), overrides.find())
-        all_left = find_leftovers(traces, {unit: overrides.drop_in(unit) for unit in units})
-        alive = {each.left.session_id: each.left for each in reversed(all_left) if each.left.alive}
+        all_left = await look_for_leftovers(remote)
+        alive = {left.session_id: left for left in reversed(all_left) if left.alive}
         for left in alive.values():
             found.info("other sessions", holder_words(left))
-        dead = [each.left for each in all_left if not each.left.alive]
+        dead = [left for left in all_left if not left.alive]
         matter = [left for left in dead if left.matters]
         harmless = len(dead) - len(matter)
         if matter:
