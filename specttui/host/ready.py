@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from specttui.events import Launch, ServerProgress, ServerReady
+from specttui.events import Launch, LogKind, ServerProgress, ServerReady
 from specttui.host.gpus import sample_gpus
 from specttui.host.hang import HangWatch
 from specttui.host.readiness import DEFAULT_READY_LIMITS, Readiness, ReadyLimits, StartFailedError
@@ -18,6 +18,7 @@ from specttui.host.runner import Runner
 from specttui.host.start import Started
 from specttui.launch.argv import parse
 from specttui.launch.settings import Config, server_host, server_port
+from specttui.log.text import safe_lines
 
 OnProgress = Callable[[ServerProgress], None]
 _LAST_LINES = 30
@@ -162,16 +163,24 @@ def _check_alive(seen: dict[str, Any], started: Started) -> None:
     if seen["alive"]:
         return
     status = seen["exit_status"]
-    lines = tuple(line for line in seen["last_text"].splitlines() if line.strip())[-_LAST_LINES:]
-    known = "unknown exit status" if status is None else f"exit status {status}"
+    lines = tuple(line for line in safe_lines(seen["last_text"]) if line.strip())[-_LAST_LINES:]
+    known = "" if status is None else f" (exit status {status})"
     raise StartFailedError(
-        f"The server ended while starting ({known})",
+        f"The server ended while starting{known}",
         category="exited",
         cause="\n".join(lines),
-        remedy=f"See its log {started.log_path}; go back to the last good configuration.",
+        remedy=f"See {_log_in_words(started)}; go back to the last good configuration.",
         exit_status=status,
         last_lines=lines,
     )
+
+
+def _log_in_words(started: Started) -> str:
+    source, _ = started.log
+    commands = {LogKind.JOURNAL: "journalctl -u {}", LogKind.DOCKER: "docker logs {}"}
+    if source.kind in commands and source.path:
+        return f"`{commands[source.kind].format(source.path)}`"
+    return f"its log {source.path}" if source.path else "the log above"
 
 
 def _check_port(seen: dict[str, Any], endpoint: Endpoint) -> None:

@@ -17,6 +17,7 @@ from specttui.host.rights import OR_COMMANDS, Rights
 from specttui.host.sudo import SudoRefusedError
 from specttui.host.tail import FromOffset, TailStart
 from specttui.launch.redact import redact
+from specttui.log.text import safe_lines
 
 OnStart = Callable[[ServerStarting], None]
 
@@ -190,7 +191,7 @@ def _read(answer: dict[str, Any], launch: Launch, port: int) -> Started:
     if not answer["pid"]:
         raise ServerStartError(
             "The server did not start",
-            cause=answer["said"].strip()[-2000:],
+            cause="\n".join(safe_lines(answer["said"].strip()[-2000:])),
             remedy=f"Run the script by hand to see more: sh {answer.get('script_path', '')}",
         )
     return Started(

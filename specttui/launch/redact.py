@@ -68,7 +68,7 @@ def redact(launch: Launch, keep: Collection[str] = ()) -> Launch:
         launch: The launch as it runs. Its command need not be readable by us.
         keep: Names of further variables to keep.
     """
-    known = _secret_values(launch)
+    known = secret_values(launch)
     start = _arguments_start(launch)
     argv = tuple(
         hide_in_text(token, known if index >= start else ())
@@ -110,8 +110,11 @@ def _arguments_start(launch: Launch) -> int:
         return 0
 
 
-def _secret_values(launch: Launch) -> tuple[str, ...]:
-    """The secrets themselves, longest first, to find them where they are repeated."""
+def secret_values(launch: Launch) -> tuple[str, ...]:
+    """The secrets of a launch themselves, longest first, to find them where they are repeated.
+
+    Short ones are left out: they occur by chance inside other words.
+    """
     found = {value for name, value in launch.env.items() if is_secret_variable(name)}
     for token, following in zip(launch.argv, (*launch.argv[1:], ""), strict=True):
         name, equals, value = token.partition("=")

@@ -61,6 +61,11 @@ def to_text(line: bytes) -> str:
     return without_secrets(clean(line.decode("utf-8", "replace")))
 
 
+def safe_lines(text: str) -> list[str]:
+    """The lines of a remote text for anybody to see: nothing acts on a terminal, no secret can be told."""
+    return [without_secrets(clean(line)) for line in text.splitlines()]
+
+
 def for_view(text: str) -> str:
     """Cut a line to what the log view keeps."""
     more = len(text) - MAX_TEXT

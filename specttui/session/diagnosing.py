@@ -25,7 +25,12 @@ def diagnosis_of(failure: FailureSeen) -> Diagnosis:
 
 
 def diagnose_start(
-    error: ServerStartError, failures: Sequence[FailureSeen], launch: Launch | None, sglang_version: str
+    error: ServerStartError,
+    failures: Sequence[FailureSeen],
+    launch: Launch | None,
+    sglang_version: str,
+    *,
+    last_lines: Sequence[str] = (),
 ) -> Diagnosis:
     """Why a start failed.
 
@@ -34,6 +39,7 @@ def diagnose_start(
         failures: The failures of its log; the first one is the cause of the others.
         launch: What was started.
         sglang_version: Its version, "" when unknown.
+        last_lines: The end of its log as it was followed, for a log that is no file.
     """
     if failures:
         return _with_hint(diagnosis_of(failures[0]), launch, sglang_version)
@@ -41,6 +47,8 @@ def diagnose_start(
     category = "not_started"
     if isinstance(error, StartFailedError):
         last, category = error.last_lines, error.category
+    if category == "exited":
+        last = last or tuple(last_lines)
     lines = last or tuple(error.cause.splitlines())
     return Diagnosis(
         category=category,

@@ -8,6 +8,7 @@ from copy import copy
 from typing import Protocol, cast
 
 from specttui.events import EVENTS_VERSION, AnyEvent, Envelope, Event
+from specttui.session.secret_keeper import SecretKeeper
 from specttui.state.session_state import SessionState
 
 
@@ -48,6 +49,7 @@ class Emitter:
         self._wall_clock = wall_clock
         self._monotonic = monotonic
         self._start = monotonic()
+        self.secrets = SecretKeeper()
         self._listeners: list[Callable[[Envelope], None]] = []
 
     @property
@@ -71,13 +73,13 @@ class Emitter:
         self._listeners.append(listener)
 
     def emit(self, event: Event) -> None:
-        """Make one event true."""
+        """Make one event true, without the secrets that are known by now."""
         envelope = Envelope.model_construct(
             v=EVENTS_VERSION,
             at=self._wall_clock(),
             offset_s=self.offset_s,
             host=self.host,
-            event=cast("AnyEvent", event),
+            event=cast("AnyEvent", self.secrets.without(event)),
         )
         if self.recording is not None:
             self.recording.append(envelope)

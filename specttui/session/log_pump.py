@@ -24,6 +24,9 @@ FLUSH_S = 0.4
 RETRY_S = 0.5
 #: How long to wait after the follow process could not be run: what hinders it rarely passes at once.
 REFUSED_RETRY_S = 15.0
+#: The log of a server that has ended is quiet when nothing came for so long; that is waited for so long.
+QUIET_S = 0.5
+LONGEST_DRAIN_S = 3.0
 #: A burst is worked off in turns: after so long, everybody else is let in, for so many rounds of the event
 #: loop: a key press passes through several tasks until the screen is painted.
 TURN_S = 0.002
@@ -58,6 +61,7 @@ class LogPump:
         self._parser = LogParser()
         self._start: TailStart = FromEnd()
         self.source: LogSource | None = None
+        self._read_s = 0.0
 
     @property
     def following(self) -> bool:
@@ -71,6 +75,15 @@ class LogPump:
         self.source, self._start = source, start
         self._parser = LogParser()
         self._set_out(source)
+
+    async def pause(self) -> None:
+        """Read on until the log is quiet, then no further; `resume` goes on there, `begin` elsewhere."""
+        began_s = time.monotonic()
+        while self.following and time.monotonic() - began_s < LONGEST_DRAIN_S:
+            if time.monotonic() - max(self._read_s, began_s) >= QUIET_S:
+                break
+            await asyncio.sleep(QUIET_S / 5)
+        await self._end_tasks()
 
     async def resume(self) -> None:
         """Follow the same log on, where reading it stopped; nothing is read twice."""
@@ -117,6 +130,7 @@ class LogPump:
     async def _take(self, item: TailItem) -> Position | None:
         match item:
             case Chunk(data, _, position):
+                self._read_s = time.monotonic()
                 await self._parse(data)
                 return position
             case Notice(what, detail):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from specttui.errors import ServerStartError, SpecttuiError
@@ -14,18 +14,13 @@ from specttui.events import (
     Event,
     FailureSeen,
     Launch,
-    LogEvent,
-    LogLines,
-    LogNotice,
     Manager,
     RunEnded,
     ServerExited,
     ServerFailed,
-    ServerProgress,
     ServerReady,
     ServerStopping,
     Severity,
-    StartupStep,
 )
 from specttui.host.readiness import Readiness, StartFailedError
 from specttui.host.ready import Endpoint, endpoint_of
@@ -39,26 +34,11 @@ from specttui.session.diagnosing import diagnose_start
 from specttui.session.emitter import Emitter
 from specttui.session.launches import Launches
 from specttui.session.log_pump import FLUSH_S, LogPump
+from specttui.session.start_in_progress import StartInProgress
 from specttui.session.startup_progress import StartupProgress
 
 #: After the log told of a failure the process usually ends by itself; wait so long for it.
 LAST_WORDS_S = 5.0
-
-
-@dataclass(slots=True)
-class _Start:
-    """What is known of a start while it goes on."""
-
-    restart: Restart
-    readiness: Readiness
-    progress: StartupProgress
-    convoy: Convoy
-    failures: list[FailureSeen] = field(default_factory=list)
-    failed_s: float | None = None
-
-    def tell_silence(self, silent: ServerProgress) -> None:
-        """Nothing was said for a while: say so where the start is."""
-        self.progress.tell(silent.detail)
 
 
 class Restarter:
@@ -85,7 +65,7 @@ class Restarter:
         self._pump = pump
         self._launches = launches
         self._earlier = dict(earlier_starts or {})
-        self._start: _Start | None = None
+        self._start: StartInProgress | None = None
         self._running: Stoppable | None = None
         self.manager = Manager()
         self.busy = False
@@ -112,21 +92,8 @@ class Restarter:
 
     def saw(self, event: Event) -> None:
         """Told of each event of the log while a server starts."""
-        start = self._start
-        if start is None:
-            return
-        now_s = self._emitter.offset_s
-        if isinstance(event, LogEvent) and not isinstance(event, LogNotice):
-            start.convoy.saw_progress()
-        if isinstance(event, LogLines) and event.lines:
-            start.readiness.last_line = event.lines[-1]
-        if isinstance(event, StartupStep):
-            if event.phase == "ready":
-                start.readiness.saw_ready_line()
-            start.progress.take(event)
-        elif isinstance(event, FailureSeen) and event.fatal:
-            start.failures.append(event)
-            start.failed_s = start.failed_s or now_s
+        if self._start is not None:
+            self._start.saw(event, self._emitter.offset_s)
 
     async def restart(self, launch: Launch, label: str, convoy: Convoy | None = None) -> ServerReady:
         """Stop what runs, start this launch, wait until it is ready.
@@ -207,10 +174,17 @@ class Restarter:
             self._emitter.emit(RunEnded(run_id=run.run_id, reason=reason))
 
     async def _begin(self, restart: Restart, launch: Launch, convoy: Convoy) -> Started:
+        self._emitter.secrets.learn(launch)
         self._launches.started(launch)
-        started = await restart.start(self._pump.source, self._emitter.emit)
+        source = self._pump.source
+        await self._pump.pause()  # a log that both servers write to is read on from where the new one begins
+        try:
+            started = await restart.start(source, self._emitter.emit)
+        except BaseException:
+            await self._pump.resume()
+            raise
         self.running = started
-        self._start = _Start(restart, Readiness(), self._progress_of(launch), convoy)
+        self._start = StartInProgress(restart, Readiness(), self._progress_of(launch), convoy)
         convoy.joined(self._start.readiness)
         await self._pump.begin(*started.log)
         return started
@@ -254,7 +228,7 @@ class Restarter:
 
     async def _failed(self, started: Started, error: StartFailedError) -> ServerStartError:
         """Clean up after a failed start and make the error that tells its cause."""
-        await asyncio.sleep(FLUSH_S * 2)
+        await self._hear_out()
         diagnosis = self._diagnose(error, self._current().failures)
         self._emitter.emit(ServerFailed(diagnosis=diagnosis))
         # A port that another server holds does not become free: nobody waits for that.
@@ -263,6 +237,15 @@ class Restarter:
         return ServerStartError(
             diagnosis.title, cause="\n".join(diagnosis.cause_lines), remedy=diagnosis.remedy
         )
+
+    async def _hear_out(self) -> None:
+        """Let the log have its say: it may still be on its way, and a failure is told when it is complete."""
+        start, deadline_s = self._current(), self._emitter.offset_s + LAST_WORDS_S
+        await asyncio.sleep(FLUSH_S * 2)
+        while not start.failures and self._emitter.offset_s < deadline_s:
+            if start.heard_s is not None and self._emitter.offset_s - start.heard_s > FLUSH_S * 3:
+                return
+            await asyncio.sleep(FLUSH_S / 2)
 
     async def _abandon(self, started: Started) -> None:
         """The user cancelled a start: end what was started."""
@@ -285,12 +268,15 @@ class Restarter:
             self.running = None
 
     def _diagnose(self, error: ServerStartError, failures: Sequence[FailureSeen] = ()) -> Diagnosis:
-        return diagnose_start(error, failures, self._launches.current, self._launches.sglang_version)
+        lines = tuple(self._start.last_lines) if self._start is not None else ()
+        return diagnose_start(
+            error, failures, self._launches.current, self._launches.sglang_version, last_lines=lines
+        )
 
     def _progress_of(self, launch: Launch) -> StartupProgress:
         speculative = not spec_settings(launch, self._launches.config).is_baseline
         return StartupProgress(self._emitter, self._earlier, speculative=speculative)
 
-    def _current(self) -> _Start:
+    def _current(self) -> StartInProgress:
         assert self._start is not None, "only called between begin and the end of a start"
         return self._start

@@ -171,6 +171,7 @@ class ServerWatch:
 
     def _adopt(self, found: FoundServer) -> None:
         self._found = found
+        self._emitter.secrets.learn(found.launch)
         self.obstacles = found.obstacles
         self._restarter.running = found
         config = dict(found.config) if found.config is not None else None

@@ -88,8 +88,8 @@ def test_what_is_not_there_is_said_in_words(arguments: tuple[str, ...], words: s
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "Parameter HOST requires an argument."),
-        (("check",), "parameter HOST requires an argument."),
+        ((), "No host is named"),
+        (("check",), "No host is named"),
         (("demo", "--profile", "nope"), 'Invalid value "nope" for --profile.'),
         (("--nonsense",), "Unknown option: --nonsense."),
     ],
