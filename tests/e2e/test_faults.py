@@ -58,9 +58,9 @@ SPEED = 20.0
 
 
 @pytest.fixture
-async def host() -> AsyncIterator[DemoHost]:
-    """A demo host whose server serves."""
-    async with DemoHost(speed=SPEED, seed=5) as host:
+async def host(request: pytest.FixtureRequest) -> AsyncIterator[DemoHost]:
+    """A demo host whose server serves; a parameter names its profile."""
+    async with DemoHost(profile=getattr(request, "param", "h200"), speed=SPEED, seed=5) as host:
         await host.wait_ready(60)
         yield host
 
@@ -88,13 +88,18 @@ def taken_port() -> Iterator[int]:
     [
         (SetFlag("--mem-fraction-static", "0.99"), "oom_draft", "CUDA out of memory. Tried to allocate"),
         (SetFlag("--speculative-num-stepz", "3"), "bad_flag", "unrecognized arguments: --speculative-num-st"),
-        (SetEnv("NCCL_PROTO", "allreduce:LL"), "nccl", "Invalid value for NCCL_PROTO: allreduce:LL"),
     ],
 )
 async def test_a_failed_start_says_why_and_the_last_good_one_comes_back(
     session: Session, edit: Edit, category: str, cause: str
 ) -> None:
     await _fails_and_comes_back(session, edit, category, cause)
+
+
+@pytest.mark.parametrize("host", ["mission"], indirect=True)
+async def test_ranks_that_refuse_their_nccl_settings_say_why(session: Session) -> None:
+    edit = SetEnv("NCCL_PROTO", "allreduce:LL")
+    await _fails_and_comes_back(session, edit, "nccl", "Invalid value for NCCL_PROTO: allreduce:LL")
 
 
 async def test_a_port_clash_says_so_and_the_last_good_one_comes_back(
@@ -278,7 +283,7 @@ async def test_a_server_that_dies_is_told_and_a_new_one_is_found(host: DemoHost,
 @pytest.fixture
 async def idle_host() -> AsyncIterator[DemoHost]:
     """A demo host on which no server runs."""
-    async with DemoHost(speed=SPEED, seed=5, start_server=False) as host:
+    async with DemoHost(profile="h200", speed=SPEED, seed=5, start_server=False) as host:
         yield host
 
 

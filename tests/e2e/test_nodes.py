@@ -31,7 +31,7 @@ TWO_STEPS = (SetFlag("--speculative-num-steps", "2"), SetFlag("--speculative-num
 
 @pytest.fixture
 async def cluster() -> AsyncIterator[DemoCluster]:
-    async with DemoCluster(3, speed=20, seed=5) as running:
+    async with DemoCluster(3, profile="h200", speed=20, seed=5) as running:
         await running.wait_ready(PATIENCE_S)
         yield running
 
@@ -78,7 +78,7 @@ async def test_the_afternoon_on_three_hosts(cluster: DemoCluster) -> None:
         assert states(session.snapshot()) == [FileState.PATCHED] * 3
 
         await session.restart(TWO_STEPS)
-        snapshot = await until(session, lambda now: now.cycle is not None and len(now.ranks) == 9)
+        snapshot = await until(session, lambda now: now.cycle is not None and len(now.ranks) == 3)
         after = commands(session)
         assert [node.watch.place.rank for node in session.nodes] == [0, 1, 2]
         for name, argv in after.items():

@@ -58,7 +58,7 @@ def no_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     async def discover(*_: object, **__: object) -> Discovery:
         return Discovery()
 
-    monkeypatch.setattr("specttui.session.checking.discover", discover)
+    monkeypatch.setattr("specttui.session.restoring.discover", discover)
 
 
 class Host:

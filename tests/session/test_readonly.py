@@ -54,7 +54,7 @@ _COMMAND_OF = {
 
 @pytest.fixture
 async def demo() -> AsyncIterator[DemoHost]:
-    async with DemoHost(speed=20, steps=3) as host:
+    async with DemoHost(profile="h200", speed=20, steps=3) as host:
         await host.wait_ready()
         yield host
 

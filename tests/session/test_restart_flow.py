@@ -42,7 +42,7 @@ BAD_MEMORY = SetFlag("--mem-fraction-static", "0.99")
 
 @pytest.fixture
 async def demo() -> AsyncIterator[DemoHost]:
-    async with DemoHost(speed=20, steps=3) as host:
+    async with DemoHost(profile="h200", speed=20, steps=3) as host:
         await host.wait_ready(60)
         yield host
 

@@ -19,7 +19,7 @@ from specttui.session.restoring import restore
 
 @pytest.fixture
 async def demo() -> AsyncIterator[DemoHost]:
-    async with DemoHost(speed=20, steps=3) as host:
+    async with DemoHost(profile="h200", speed=20, steps=3) as host:
         await host.wait_ready()
         yield host
 

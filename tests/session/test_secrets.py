@@ -38,7 +38,7 @@ def kept(folder: Path) -> list[Path]:
 @pytest.fixture
 async def demo():
     env = {"HF_TOKEN": TOKEN, "HTTPS_PROXY": f"http://me:{URL_PASSWORD}@proxy:3128"}
-    async with DemoHost(speed=20, steps=3, flags=("--api-key", API_KEY), env=env) as host:
+    async with DemoHost(profile="h200", speed=20, steps=3, flags=("--api-key", API_KEY), env=env) as host:
         yield host
 
 

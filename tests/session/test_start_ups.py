@@ -23,7 +23,7 @@ def phases(events: list[Event]) -> list[str]:
 
 
 async def test_the_second_start_on_a_host_has_an_estimate() -> None:
-    async with DemoHost(speed=8, steps=3) as demo:
+    async with DemoHost(profile="h200", speed=8, steps=3) as demo:
         await demo.wait_ready()
         async with connected(demo) as (session, events):
             await session.restart([])
@@ -46,7 +46,7 @@ async def test_the_second_start_on_a_host_has_an_estimate() -> None:
 
 
 async def test_a_server_that_loads_as_we_come_shows_its_progress_and_then_serves() -> None:
-    async with DemoHost(speed=0.15, steps=3) as demo:
+    async with DemoHost(profile="h200", speed=0.15, steps=3) as demo:
         await eventually(
             lambda: demo.log_path.exists() and b"Load weight begin" in demo.log_path.read_bytes()
         )
@@ -70,7 +70,7 @@ async def test_a_server_that_loads_as_we_come_shows_its_progress_and_then_serves
 
 
 async def test_silence_is_shown_and_is_no_failure() -> None:
-    async with DemoHost(speed=8, steps=3) as demo:
+    async with DemoHost(profile="h200", speed=8, steps=3) as demo:
         await demo.wait_ready()
         async with connected(demo) as (session, _):
             state = session.state
