@@ -47,7 +47,8 @@ async def restart_together(restarts: Sequence[NodeRestart]) -> None:
         await all_of(works, culprit.among)
     except SpecttuiError as error:
         culprit.learn(error)
-        raise named(culprit.node, error, [each.node for each in restarts]) from error
+        named(culprit.node, error, [each.node for each in restarts])
+        raise
     for each in restarts:
         await each.node.watch.serves(each.launch, each.label, each.changes)
 

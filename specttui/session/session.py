@@ -21,6 +21,7 @@ from specttui.session.core import SessionCore
 from specttui.session.export import write_report
 from specttui.session.leftovers import in_words
 from specttui.session.load import LoadPlan, run_load
+from specttui.session.node import Node
 from specttui.session.node_previews import refuse_patched, with_other_previews
 from specttui.session.probe_cost import measure_probe_cost
 from specttui.session.together import in_turn, on_all_or_none, on_each
@@ -146,11 +147,20 @@ class Session(SessionCore):
         await self._commands.run(
             "edit draft config",
             "back up and rewrite the draft model's config.json",
-            lambda: on_all_or_none(
-                self.nodes, lambda node: node.draft.edit(text), lambda node: node.draft.restore()
-            ),
+            lambda: self._edit_draft_config(text),
             done=lambda changed: f"{changed[0]}; takes effect at the next restart (r)",
         )
+
+    async def _edit_draft_config(self, text: str) -> list[str]:
+        """Edit on every host; where it fails on one, each gets back what it held before."""
+        views = await on_each(self.nodes, lambda node: node.draft.view()) if len(self.nodes) > 1 else []
+        before = {node.name: view for node, view in zip(self.nodes, views, strict=False)}
+
+        async def undo(node: Node) -> None:
+            view = before[node.name]
+            await (node.draft.edit(view.text) if view.changed else node.draft.restore())
+
+        return await on_all_or_none(self.nodes, lambda node: node.draft.edit(text), undo)
 
     async def restore_draft_config(self) -> None:
         """Bring the original of the draft model's config.json back."""

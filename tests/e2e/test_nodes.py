@@ -226,6 +226,15 @@ async def test_the_draft_config_is_edited_on_every_node_or_none(cluster: DemoClu
         await session.edit_draft_config(json.dumps(edited))
         assert [json.loads(path.read_bytes())["edited"] for path in paths] == [True] * 3
         assert len(session.changes_on_host) == 3
+        other = GuardedFile(
+            session.nodes[2].remote, str(paths[2]), "another-session", session.folder.path / "o"
+        )
+        await session.nodes[2].draft.close()  # as if this session had been taken for dead
+        await other.back_up(await other.read())
+        with pytest.raises(WorkerFileError, match=r"^node2: "):
+            await session.edit_draft_config(json.dumps({**edited, "edited": "again"}))
+        assert [json.loads(path.read_bytes())["edited"] for path in paths] == [True] * 3
+        await other.release()
         await session.restore_draft_config()
         assert [path.read_bytes() for path in paths] == originals
 
