@@ -14,6 +14,7 @@ from specttui.events import (
     Event,
     FailureSeen,
     Launch,
+    LogKind,
     Manager,
     RunEnded,
     ServerExited,
@@ -143,8 +144,7 @@ class Restarter:
         except StartFailedError as error:
             raise await self._failed(beginning.result(), error) from error
         except ServerStartError as error:
-            self._emitter.emit(ServerFailed(diagnosis=self._diagnose(error)))
-            raise
+            raise await self._never_began(error) from error
         except asyncio.CancelledError:
             # Whether there is a server to end is known only once the beginning is through.
             await asyncio.shield(self._abandon(await beginning))
@@ -176,6 +176,8 @@ class Restarter:
     async def _begin(self, restart: Restart, launch: Launch, convoy: Convoy) -> Started:
         self._emitter.secrets.learn(launch)
         self._launches.started(launch)
+        self._start = StartInProgress(restart, Readiness(), self._progress_of(launch), convoy)
+        convoy.joined(self._start.readiness)
         source = self._pump.source
         await self._pump.pause()  # a log that both servers write to is read on from where the new one begins
         try:
@@ -184,8 +186,6 @@ class Restarter:
             await self._pump.resume()
             raise
         self.running = started
-        self._start = StartInProgress(restart, Readiness(), self._progress_of(launch), convoy)
-        convoy.joined(self._start.readiness)
         await self._pump.begin(*started.log)
         return started
 
@@ -234,9 +234,17 @@ class Restarter:
         # A port that another server holds does not become free: nobody waits for that.
         taken = diagnosis.category == "port_in_use"
         await self._clear_away(replace(started, port=0) if taken else started, self._tell_kill)
-        return ServerStartError(
-            diagnosis.title, cause="\n".join(diagnosis.cause_lines), remedy=diagnosis.remedy
-        )
+        return _told_by(diagnosis)
+
+    async def _never_began(self, error: ServerStartError) -> ServerStartError:
+        """Nothing was there to follow; a log that the old server wrote to as well may still say why."""
+        source = self._pump.source
+        if source is not None and source.kind is not LogKind.FILE:
+            await self._hear_out()
+        failures = self._current().failures
+        diagnosis = self._diagnose(error, failures)
+        self._emitter.emit(ServerFailed(diagnosis=diagnosis))
+        return _told_by(diagnosis) if failures else error
 
     async def _hear_out(self) -> None:
         """Let the log have its say: it may still be on its way, and a failure is told when it is complete."""
@@ -280,3 +288,7 @@ class Restarter:
     def _current(self) -> StartInProgress:
         assert self._start is not None, "only called between begin and the end of a start"
         return self._start
+
+
+def _told_by(diagnosis: Diagnosis) -> ServerStartError:
+    return ServerStartError(diagnosis.title, cause="\n".join(diagnosis.cause_lines), remedy=diagnosis.remedy)
