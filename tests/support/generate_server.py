@@ -66,6 +66,7 @@ def generate_server() -> Iterator[GenerateServer]:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: GenerateServer
+    left = True
 
     def log_message(self, *args: object) -> None:
         pass
@@ -83,6 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
             number = len(server.requests)
             server.requests.append((self.path, dict(self.headers.items()), body))
             server.running += 1
+            self.left = False
             server.most_running = max(server.most_running, server.running)
         try:
             self._post(number, body)
@@ -90,8 +92,13 @@ class _Handler(BaseHTTPRequestHandler):
             with server.lock:
                 server.broken_pipes += 1
         finally:
-            with server.lock:
-                server.running -= 1
+            self._leave()
+
+    def _leave(self) -> None:
+        """Done, before the client can know it: its next request may come at once."""
+        with self.server.lock:
+            self.server.running -= not self.left
+            self.left = True
 
     def _post(self, number: int, body: dict[str, object]) -> None:
         server = self.server
@@ -135,6 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._chunk(f"data: {json.dumps(event)}\n\n")
             while not self.server.hold.wait(0.05):
                 self._chunk(": still here\n\n")
+        self._leave()
         self._chunk("data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
