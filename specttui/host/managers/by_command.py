@@ -18,7 +18,7 @@ from specttui.host.rights import Rights
 from specttui.host.start import OnStart, Started
 from specttui.host.stop import EndBy, OnStop, ServerStopError, Stoppable, StopReport, refuse_managed, stop
 from specttui.launch.redact import redact
-from specttui.log.text import without_secrets
+from specttui.log.text import safe_lines
 
 #: A word of a command that stands for the server's whole command line.
 COMMAND_WORD = "{command}"
@@ -161,4 +161,4 @@ def _expanded(words: Sequence[str], launch: Launch, changed: Mapping[str, str | 
 
 def _said(*outputs: bytes) -> str:
     said = "\n".join(text for out in outputs if (text := out.decode("utf-8", "replace").strip()))
-    return without_secrets(said)[-2000:]
+    return "\n".join(safe_lines(said))[-2000:]
