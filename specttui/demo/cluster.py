@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from specttui.demo.host import DemoHost
-from specttui.demo.loopback import free_port
+from specttui.demo.loopback import ReservedPort
 from specttui.errors import DemoError
 
 
@@ -53,7 +53,8 @@ class DemoCluster:
     ) -> None:
         if nodes < 2:
             raise DemoError("A server spans two hosts or more", remedy="Use the demo host for a single one.")
-        self.dist_port = free_port()
+        self._meeting = ReservedPort()
+        self.dist_port = self._meeting.number
         self.hosts = tuple(
             DemoHost(
                 profile=profile,
@@ -75,6 +76,7 @@ class DemoCluster:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as opening:
+            opening.callback(self._meeting.close)
             for host in self.hosts:
                 await opening.enter_async_context(host)
             if self._start_server:

@@ -16,7 +16,7 @@ from typing import Self
 
 import asyncssh
 
-from specttui.demo.loopback import answers, free_port
+from specttui.demo.loopback import ReservedPort, answers
 from specttui.demo.processes import kill_marked, owner_variable
 from specttui.demo.scratch import Scratch, login_environment
 from specttui.demo.server_command import on_each_node, server_argv
@@ -88,7 +88,7 @@ class DemoHost:
         self._place = NodePlace(node_rank, nodes, f"127.0.0.1:{dist_port}" if nodes > 1 else "")
         self._machine = on_each_node(PROFILES[profile], nodes)
         self.demo_id = uuid.uuid4().hex
-        self.server_port = 0
+        self._port: ReservedPort | None = None
         self._start_server = start_server
         self._flags = tuple(flags)
         self._settings = {
@@ -145,6 +145,11 @@ class DemoHost:
     def port(self) -> int:
         """The SSH server's port on 127.0.0.1."""
         return self.ssh.port
+
+    @property
+    def server_port(self) -> int:
+        """The simulated server's port on 127.0.0.1, its own for as long as the host is up; 0 before."""
+        return self._port.number if self._port is not None else 0
 
     @property
     def username(self) -> str:
@@ -254,7 +259,7 @@ class DemoHost:
     async def _set_up(self) -> None:
         self._scratch = Scratch(self._machine)
         self._scratch.fill()
-        self.server_port = free_port()
+        self._port = ReservedPort()
         key = asyncssh.generate_private_key("ssh-ed25519")
         self._ssh = DemoSSHServer(self.username, key, self._login_env(), self.home)
         await self._ssh.start()
@@ -266,6 +271,8 @@ class DemoHost:
         if self._ssh is not None:
             await self._ssh.stop()
         await kill_marked(self.demo_id)
+        if self._port is not None:
+            self._port.close()
         if self._scratch is not None:
             self._scratch.remove()
 

@@ -1,4 +1,4 @@
-"""Ports on this machine: free ones, and whether a server answers on one."""
+"""Ports on this machine: kept for a server to come, and whether a server answers on one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ import socket
 _TIMEOUT_S = 2.0
 
 
-def free_port() -> int:
-    """A port on loopback that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+class ReservedPort:
+    """A port on loopback that only a server which is told of it gets, until `close`.
+
+    A socket stays bound to it and never listens. Linux lets a listener that asks to reuse the address, as
+    servers do, bind beside it, and gives the port to nobody who asks for any free one: without it, somebody
+    else may have the port by the time the server binds, or between a stop and the next start.
+
+    Raises:
+        OSError: No port is free.
+    """
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number = int(self._socket.getsockname()[1])
+
+    def close(self) -> None:
+        """Give it back."""
+        self._socket.close()
 
 
 def answers(port: int) -> bool:

@@ -152,7 +152,8 @@ class GuardedFile:
                 modified_s=str(backups[0].mtime_s) if backups else "",
                 take_over=take_over,
             )
-        answer = await self._take("clean", original_sha256, take_over=take_over)
+        mistaken = around.mistaken_for(original_sha256)
+        answer = await self._take("clean", original_sha256, *mistaken, take_over=take_over)
         self._backup = None
         return Replaced(original_sha256, int(answer["bytecode_left"]))
 

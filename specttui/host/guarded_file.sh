@@ -167,7 +167,16 @@ step_fetch() {
   cat -- "$1"
 }
 
-# clean ORIGINAL: the file holds the original again: remove what we and dead sessions left for its sake.
+# is_one_of SOUGHT EACH...
+is_one_of() {
+  sought=$1
+  shift
+  for each in "$@"; do [ "$each" != "$sought" ] || return 0; done
+  return 1
+}
+
+# clean ORIGINAL MISTAKEN...: the file holds the original again: remove what we and dead sessions left for its sake,
+# also what one took for the original when it was another's change.
 step_clean() {
   locate
   need_file
@@ -177,12 +186,13 @@ step_clean() {
   remove_temporaries
   for left in "$real".specttui-*.orig; do
     [ -e "$left" ] || continue
-    if [ "$(sha_of "$left")" != "$1" ]; then say kept "$left"
-    else rm -f -- "$left" || fail write "$left"
+    if is_one_of "$(sha_of "$left")" "$@"; then rm -f -- "$left" || fail write "$left"
+    else say kept "$left"
     fi
   done
   for record in "$cache/files/$key".*; do
-    if [ -e "$record" ] && grep -q "^original=$1\$" "$record"; then rm -f -- "$record"; fi
+    [ -e "$record" ] || continue
+    if is_one_of "$(sed -n 's/^original=//p' "$record" | head -n 1)" "$@"; then rm -f -- "$record"; fi
   done
   remove_bytecode
   release

@@ -107,11 +107,26 @@ class Surroundings:
     lock: Lock | None = None
 
     def original_of(self, sha256: str) -> str:
-        """The hash of the original behind contents that a session put in place; empty if no record says."""
-        for record in sorted(self.journals, key=lambda record: -record.time_s):
-            if sha256 in {record.before_sha256, record.new_sha256, record.original_sha256}:
-                return record.original_sha256
-        return ""
+        """The hash of the original behind contents that a session put in place; empty if no record says.
+
+        A session may have begun with what another one had put there, and have taken it for the original: it
+        is seen through, down to contents that no session wrote.
+        """
+        behind: dict[str, str] = {}
+        known: set[str] = set()
+        for record in sorted(self.journals, key=lambda record: record.time_s):  # the newest has the last word
+            held = {record.before_sha256, record.new_sha256}
+            known |= held | {record.original_sha256}
+            behind |= dict.fromkeys(held - {record.original_sha256}, record.original_sha256)
+        seen = [sha256]
+        while (deeper := behind.get(seen[-1], "")) and deeper not in seen:
+            seen.append(deeper)
+        return seen[-1] if sha256 in known else ""
+
+    def mistaken_for(self, original_sha256: str) -> list[str]:
+        """The hashes of what sessions took for the original, and what is this one with another's change."""
+        taken = {record.original_sha256 for record in self.journals} - {original_sha256}
+        return sorted(sha256 for sha256 in taken if self.original_of(sha256) == original_sha256)
 
     def backups(self, sha256: str) -> list[FileLeftover]:
         """The backups on the host with this hash."""
@@ -161,12 +176,6 @@ async def find_traces(remote: Runner) -> Traces:
     now_s = int(answer["now_s"])
     files = tuple(Surroundings.parse(part, now_s) for part in answer.parts("resolved"))
     return Traces(files, tuple(_things(answer, now_s)))
-
-
-async def find_journals(remote: Runner) -> list[JournalRecord]:
-    """Every file on a host that a session has changed and not restored, newest first; changes nothing."""
-    records = (record for around in (await find_traces(remote)).files for record in around.journals)
-    return sorted(records, key=lambda record: -record.time_s)
 
 
 async def clear_away(

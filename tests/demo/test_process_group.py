@@ -6,11 +6,12 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from multiprocessing import Pipe
 
 import pytest
 
-from specttui.demo.loopback import free_port
+from specttui.demo.loopback import ReservedPort
 from specttui.demo.simulated.sglang.simulation.clock import VirtualClock
 from specttui.demo.simulated.sglang.simulation.mailboxes import FollowerMailbox, LeaderMailbox
 from specttui.demo.simulated.sglang.simulation.messages import (
@@ -29,7 +30,8 @@ PATIENCE_S = 30.0
 
 @pytest.fixture
 def address():
-    return f"127.0.0.1:{free_port()}"
+    with closing(ReservedPort()) as port:
+        yield f"127.0.0.1:{port.number}"
 
 
 def connected(address):

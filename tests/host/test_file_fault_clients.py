@@ -17,6 +17,7 @@ from support import fake_docker, fake_sudo
 from support.client_process import Clients, Job, clients
 from support.fake_sglang import WORKER_V2
 from support.faults import Shims
+from support.journals import find_journals
 from support.logins import options_for, target_of
 from support.prompters import ScriptedPrompter
 from support.ssh_server import SshServer
@@ -28,7 +29,6 @@ from specttui.events import Clock
 from specttui.host.connection import connect
 from specttui.host.files import GuardedFile
 from specttui.host.found import Discovery
-from specttui.host.leftovers import find_journals
 from specttui.host.transport import reached
 from specttui.probe.patch import apply
 from specttui.session.options import SessionOptions

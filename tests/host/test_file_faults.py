@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from support import fake_docker, fake_sudo
 from support.faults import BreakingRemote, Shims
+from support.journals import find_journals
 from support.local_remote import LocalRemote
 from support.prompters import ScriptedPrompter
 
 from specttui.errors import SpecttuiError
 from specttui.host.files import GuardedFile
-from specttui.host.leftovers import find_journals
 from specttui.host.remote import Remote
 from specttui.host.sudo import Sudo
 from specttui.host.transport import reached

@@ -3,15 +3,16 @@
 
 import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from support.journals import find_journals
 from support.local_remote import LocalRemote
 
 from specttui.errors import WorkerFileError
 from specttui.host.files import GuardedFile
-from specttui.host.leftovers import find_journals
 
 ORIGINAL = b"class EAGLEWorker:\n    pass\n" * 500
 PATCHED = ORIGINAL + b"# >>> specttui\n" * 50
@@ -91,6 +92,28 @@ async def test_another_session_goes_on_with_a_dead_ones_backup(
     assert Path(other.backup.local_path).read_bytes() == ORIGINAL
     await other.replace(PATCHED + b"mine", _sha(PATCHED))
     await other.restore()
+    assert (path.read_bytes(), _beside(path)) == (ORIGINAL, [])
+
+
+@pytest.mark.parametrize("older", ["s1", "s2"], ids=["first-noted-first", "second-noted-first"])
+async def test_what_a_session_took_for_the_original_is_seen_through(
+    guarded: GuardedFile, remote: LocalRemote, path: Path, tmp_path: Path, older: str
+):
+    """It began with what a dead one had put there; both notes may be of one second, in either order."""
+    await _patch(guarded)
+    await guarded.release()
+    other = _another(remote, path, tmp_path)
+    await other.back_up()
+    await other.replace(PATCHED + b"mine", _sha(PATCHED))
+    await other.release()
+    for record in (tmp_path / "home/.cache/specttui/files").iterdir():
+        time_s = 1 if record.name.endswith(older) else 2
+        record.write_text(re.sub(r"time_s=\d+", f"time_s={time_s}", record.read_text()))
+    around = await guarded.surroundings()
+    for contents in (PATCHED + b"mine", PATCHED, ORIGINAL):
+        assert around.original_of(_sha(contents)) == _sha(ORIGINAL)
+    assert around.original_of(_sha(b"other")) == ""
+    await _another(remote, path, tmp_path, "s3").restore()
     assert (path.read_bytes(), _beside(path)) == (ORIGINAL, [])
 
 

@@ -9,11 +9,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.journals import find_journals
 from support.local_remote import LocalRemote
 
 from specttui.errors import WorkerFileChangedError, WorkerFileError
 from specttui.host.files import GuardedFile
-from specttui.host.leftovers import find_journals
 
 ORIGINAL = b"class EAGLEWorker:\n    pass\n" * 500
 PATCHED = ORIGINAL + b"# >>> specttui\n" * 50

@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from support.fake_sglang import free_port
 from support.logins import connected, options_for, target_of
 from support.prompters import ScriptedPrompter
 from support.ssh_server import SshServer
@@ -32,8 +33,7 @@ async def server(tmp_path: Path, key: Path):
 
 
 async def test_a_refused_port():
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
+    port = free_port()
     with pytest.raises(ConnectionFailedError) as refused:
         await connect(
             Target("127.0.0.1", "me", port), ScriptedPrompter(), ConnectOptions(use_ssh_config=False)

@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from specttui.demo.loopback import ReservedPort
 
 READY = "The server is fired up and ready to roll!"
 
@@ -181,13 +184,17 @@ class FakeServer:
         self.process.wait()
 
 
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    import socket
+#: Each is kept until so many others were asked for: all of them would use up the file descriptors.
+_reserved: deque[ReservedPort] = deque(maxlen=64)
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+
+def free_port() -> int:
+    """A port that nobody listens on, and that nobody gets who asks for any free one."""
+    port = ReservedPort()
+    if len(_reserved) == _reserved.maxlen:
+        _reserved[0].close()
+    _reserved.append(port)
+    return port.number
 
 
 def launch_argv(port: int, *flags: str, python: str = sys.executable) -> list[str]:
