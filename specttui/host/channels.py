@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 
 import asyncssh
 
@@ -23,6 +23,8 @@ _CLOSE_S = 5.0
 #: shows a sign of life every 5 s.
 _LATELY_S = 8.0
 _ROUNDS = 4
+#: What is done with a command that its caller gives up, before its channel is closed.
+GiveUp = Callable[[Process], Awaitable[None]]
 _SEND_FAILED = 0xFFFFFFFF  # asyncssh's code for a channel that opened and whose command was refused
 
 
@@ -78,22 +80,30 @@ class Channels:
         await self._warm.close()
 
     @asynccontextmanager
-    async def command(self, line: str, *, goes_on: bool = False) -> AsyncIterator[Process]:
+    async def command(
+        self, line: str, *, goes_on: bool = False, give_up: GiveUp | None = None
+    ) -> AsyncIterator[Process]:
         """Run a login shell's line on a channel of its own; leaving closes the channel.
 
         Args:
             line: What the login shell is given.
             goes_on: The command does not end by itself.
+            give_up: Called when the caller is cancelled, also where the command has just begun and the caller
+                does not have it yet.
 
         Raises:
             ConnectionLostError: The connection is gone.
             RemoteCommandError: The server refuses to open a channel or to run commands.
         """
         async with self._slot(goes_on=goes_on):
-            process = await self._begin(line, goes_on=goes_on)
+            process = await self._begin(line, goes_on=goes_on, give_up=give_up)
             self._open += 1
             try:
                 yield process
+            except asyncio.CancelledError:
+                if give_up is not None:
+                    await give_up(process)
+                raise
             finally:
                 self._open -= 1
                 process.close()
@@ -122,7 +132,7 @@ class Channels:
         except TimeoutError:
             return
 
-    async def _begin(self, line: str, *, goes_on: bool) -> Process:
+    async def _begin(self, line: str, *, goes_on: bool, give_up: GiveUp | None) -> Process:
         """Give the line to a shell that waits; else start one for it."""
         for _ in range(_ROUNDS):  # a break that is known by now is told to us before anything is sent
             await asyncio.sleep(0)
@@ -134,7 +144,7 @@ class Channels:
             process.close()
             process = None
         if process is None:
-            return await self._start(line, goes_on=goes_on)
+            return await self._start(line, goes_on=goes_on, give_up=give_up)
         try:
             process.stdin.write(shell.warm_input(line))
         except (asyncssh.Error, OSError) as error:
@@ -159,24 +169,37 @@ class Channels:
         except (asyncssh.Error, OSError):
             return None
 
-    async def _start(self, line: str, *, goes_on: bool) -> Process:
+    async def _start(self, line: str, *, goes_on: bool, give_up: GiveUp | None) -> Process:
         lone_refusals = 0
         while True:
             if self._login.lost.is_set():
                 raise self._not_started()
             try:
-                return await self._ssh.create_process(
-                    line,
-                    encoding=None,
-                    request_pty=False,
-                    stderr=asyncssh.DEVNULL if goes_on else asyncssh.PIPE,
-                )
+                return await self._create(line, asyncssh.DEVNULL if goes_on else asyncssh.PIPE, give_up)
             except asyncssh.ChannelOpenError as error:
                 lone_refusals += self._open == 0
                 self._judge_refusal(error, lone_refusals)
             except (asyncssh.Error, OSError) as error:
                 raise self.lost_error() from error  # while the command was sent: nobody knows whether it ran
             await self._wait_for_change(_RETRY_S)
+
+    async def _create(self, line: str, stderr: int, give_up: GiveUp | None) -> Process:
+        """Start a command; when it is given up meanwhile, see what became of it before letting go."""
+
+        async def start() -> Process:
+            return await self._ssh.create_process(line, encoding=None, request_pty=False, stderr=stderr)
+
+        starting = asyncio.create_task(start())
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(TimeoutError, asyncssh.Error, OSError):
+                async with asyncio.timeout(_CLOSE_S):
+                    process = await starting
+                    if give_up is not None:
+                        await give_up(process)
+                    process.close()
+            raise
 
     def _judge_refusal(self, error: asyncssh.ChannelOpenError, lone_refusals: int) -> None:
         """Decide whether to wait after a refusal, or to give up by raising."""

@@ -14,7 +14,7 @@ from specttui.errors import ConnectionFailedError, RemoteCommandError, SpecttuiE
 from specttui.host import shell, ssh_config
 from specttui.host.channels import Channels
 from specttui.host.dial import Dialed, Dialer
-from specttui.host.exchange import Exchange, Stream, in_words
+from specttui.host.exchange import Exchange, Process, Stream, in_words
 from specttui.host.frame import FrameReader, FrameToken
 from specttui.host.login import LoginMemory
 from specttui.host.prompts import Prompter
@@ -159,21 +159,25 @@ class Connection:
         token = FrameToken()
         line = shell.run_line(argv, token, env=env, cwd=cwd)
         exchange = Exchange(argv, token, self._name, self._channels.lost_error)
+
+        async def give_up(process: Process) -> None:
+            await exchange.hear_begin(process)
+            self._end_in_background(exchange.pid)
+
         try:
-            async with asyncio.timeout(timeout_s), self._channels.command(line) as process:
+            async with (
+                asyncio.timeout(timeout_s),
+                self._channels.command(line, give_up=give_up) as process,
+            ):
                 result = await exchange.run(process, stdin)
                 self._channels.heard()
                 self.start_up_text = self.start_up_text or exchange.start_up_text
         except TimeoutError:
-            self._end_in_background(exchange.pid)
             raise RemoteCommandError(
                 f"A command on {self._name} took longer than {timeout_s:g} s",
                 cause=in_words(argv),
                 remedy="Check the load of the host and its network drives, then try again.",
             ) from None
-        except asyncio.CancelledError:
-            self._end_in_background(exchange.pid)
-            raise
         if check and not result.ok:
             raise RemoteCommandError(
                 f"A command on {self._name} failed with exit status {result.exit_status}",

@@ -71,6 +71,13 @@ class Exchange:
         await _heard_out(process, *self._frames)
         return self._result(process)
 
+    async def hear_begin(self, process: Process) -> None:
+        """Read until it is known as which process group the command runs: else nobody could end it."""
+        with contextlib.suppress(TimeoutError, asyncssh.Error, OSError):
+            async with asyncio.timeout(_LEAVE_S):
+                while self.pid is None and (data := await process.stdout.read(_CHUNK_BYTES)):
+                    self._frames[0].feed(data)
+
     async def _read(self, reader: asyncssh.SSHReader[bytes], frame: FrameReader, output: bytearray) -> None:
         while frame.end is None:
             data = await reader.read(_CHUNK_BYTES)

@@ -19,7 +19,8 @@ _BEGIN = f"exec /bin/sh -c '{_DECODER}' sh '"
 #: A shell that waits for its script: the first line of its input, written as the payload is. `read` takes it
 #: byte by byte, so what follows is the command's own input.
 WARM_LINE = """exec /bin/sh -c 'IFS= read -r script && eval "$(printf %b "$script")"' sh"""
-_UNSAFE = frozenset(b"'\\!")
+#: Printable ASCII stays as it is, all else is written in octal; by latin-1's code points, which are the bytes.
+_WRITTEN = {byte: f"\\0{byte:03o}" for byte in range(256) if not 0x20 <= byte < 0x7F or byte in b"'\\!"}
 
 # Linux takes at most 128 KiB in one argument, and the whole line is one argument of the login shell.
 MAX_LINE_BYTES = 120_000
@@ -158,8 +159,5 @@ def _login_line(script: str) -> str:
 
 
 def _encode(script: str) -> str:
-    """Printable ASCII as it is, all else in octal; undecodable file names keep their bytes."""
-    return "".join(
-        chr(byte) if 0x20 <= byte < 0x7F and byte not in _UNSAFE else f"\\0{byte:03o}"
-        for byte in script.encode("utf-8", "surrogateescape")
-    )
+    """What `printf %b` turns back into the script; undecodable file names keep their bytes."""
+    return script.encode("utf-8", "surrogateescape").decode("latin-1").translate(_WRITTEN)

@@ -7,6 +7,7 @@ makes for it. Then the file is whole, and `specttui restore` brings the original
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -18,6 +19,7 @@ from support.client_process import Clients, Job, clients
 from support.fake_sglang import WORKER_V2
 from support.faults import Shims
 from support.journals import find_journals
+from support.local_remote import LocalRemote
 from support.logins import options_for, target_of
 from support.prompters import ScriptedPrompter
 from support.ssh_server import SshServer
@@ -26,7 +28,6 @@ from support.waiting import eventually
 
 from specttui.config import SudoMode
 from specttui.events import Clock
-from specttui.host.connection import connect
 from specttui.host.files import GuardedFile
 from specttui.host.found import Discovery
 from specttui.host.transport import reached
@@ -75,8 +76,10 @@ class Host:
         self.new.write_bytes(self.patched)
         self.via: tuple[str, ...] = ()
         self.sudo: SudoMode = "no"
+        self.home = server.home
         if way == "via":
-            self.via = fake_docker.install(folder / "docker", "box").via("box")
+            docker = fake_docker.install(folder / "docker", "box")
+            self.via, self.home = docker.via("box"), docker.root("box")
         if way == "sudo":
             self.sudo = "auto"
             server.environment |= fake_sudo.install(folder / "sudo", self.path.parent).env
@@ -101,12 +104,27 @@ class Host:
 
     async def set(self, killed: Clients) -> Job:
         """Lay the original there, patched already where restoring is the work; gives the client's job."""
-        self.path.write_bytes(self.original)
-        self.path.chmod(0o644)
         if self.work == "restore":
-            assert (await killed.run(self.job("patch"))).signal == 0
-            assert self.path.read_bytes() == self.patched
+            await self._lay_patched(killed)
+        else:
+            self.path.write_bytes(self.original)
+            self.path.chmod(0o644)
         return self.job(self.work)
+
+    async def _lay_patched(self, killed: Clients) -> None:
+        """A client patches the file, once; from then on what it left is laid there again."""
+        places = (self.path.parent, self.home / ".cache/specttui")
+        kept = [self.folder / f"kept {number}" for number, _ in enumerate(places)]
+        if not kept[0].exists():
+            self.path.write_bytes(self.original)
+            self.path.chmod(0o644)
+            assert (await killed.run(self.job("patch"))).signal == 0
+            for place, copy in zip(places, kept, strict=True):
+                shutil.copytree(place, copy)
+        for place, copy in zip(places, kept, strict=True):
+            shutil.rmtree(place)
+            shutil.copytree(copy, place)
+        assert self.path.read_bytes() == self.patched
 
     async def check(self) -> None:
         """The file is whole, and `specttui restore` leaves the original and nothing else."""
@@ -117,13 +135,11 @@ class Host:
         assert self.path.read_bytes() == self.original
         assert self.path.stat().st_mode & 0o777 == 0o644
         assert list(self.path.parent.iterdir()) == [self.path]
-        connection = await connect(self.options.target, ScriptedPrompter(), self.options.connect)
-        remote = reached(connection, self.via)
+        remote = reached(LocalRemote(self.server.home), self.via)
         guarded = GuardedFile(remote, str(self.path), "rescuer", self.folder / "rescued")
         # A lock alone, taken by a client that died before it had written anything, keeps nobody out.
         left = [each.what for each in await guarded.leftovers()]
         assert (left, await find_journals(remote)) in (([], []), (["lock"], []))
-        await connection.close()
 
     @property
     def options(self) -> SessionOptions:
