@@ -8,6 +8,8 @@ import pytest
 from support.fake_workers import EAGLE_V1, EAGLE_V1_LOOP, EAGLE_V2, NGRAM, Batch, Lengths, Result
 from support.probe_bench import probe_bench
 
+from specttui.events import Clock
+from specttui.probe import control_content
 from specttui.probe.block.acceptance import _SpecttuiAcceptance
 from specttui.probe.block.cycle import _SpecttuiCycle
 
@@ -84,6 +86,31 @@ def test_callback_joins_the_cycle_it_belongs_to(late: int, tmp_path: Path) -> No
         written = [value for line in bench.events("probe_cycles") for value in line.accepted]
         assert written == [sum(accepted) for accepted in counts]
         assert bench.loaded.worker.completed == counts  # the worker's own method still ran
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+def test_callbacks_of_cycles_that_were_not_timed_are_not_taken_for_later_ones(
+    late: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control = tmp_path / "control"
+    monkeypatch.setenv("SPECTTUI_PROBE_CONTROL", str(control))
+    clocks = [Clock.EVENTS] * 5 + [Clock.OFF] * 7 + [Clock.EVENTS] * 6
+    counts = [[index % 4, (index + 1) % 4] for index in range(len(clocks))]
+    with probe_bench(EAGLE_V2, "EAGLEWorkerV2", tmp_path) as bench:
+        for index, (clock, accepted) in enumerate(zip(clocks, counts, strict=True)):
+            control.write_text(control_content(clock))
+            bench.machine.cpu(600)
+            bench.decode(1, *accepted)
+            if index == 8:
+                bench.prefill()  # no callback tells of a prefill
+            if index >= late:
+                bench.loaded.worker.on_verify_complete_cpu(counts[index - late])
+        for accepted in counts[len(counts) - late :]:
+            bench.loaded.worker.on_verify_complete_cpu(accepted)
+        bench.flush()
+        written = [value for line in bench.events("probe_cycles") for value in line.accepted]
+    timed = [sum(each) for clock, each in zip(clocks, counts, strict=True) if clock is not Clock.OFF]
+    assert written == timed
 
 
 def test_counts_that_never_come_do_not_hold_the_figures_up(tmp_path: Path) -> None:

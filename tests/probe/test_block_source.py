@@ -81,7 +81,7 @@ def test_each_module_is_imported_once() -> None:
     imports = [node for node in ast.walk(block_tree()) if isinstance(node, ast.Import | ast.ImportFrom)]
     modules = [ast.unparse(node).split()[1] for node in imports]
     assert len(modules) == len(set(modules))
-    assert "    from typing import Any, Callable, Deque, Dict, List, Optional, Tuple\n" in BLOCK
+    assert "    from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Union\n" in BLOCK
 
 
 def test_all_its_names_are_recognisable() -> None:

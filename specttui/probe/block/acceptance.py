@@ -7,7 +7,7 @@ later, through `on_verify_complete_cpu` (SGLang 0.5.12 and newer) or from the re
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Deque, List, Optional, Tuple
+from typing import Any, Deque, List, Optional, Tuple, Union
 
 from specttui.probe.block.cycle import _SpecttuiCycle
 
@@ -23,6 +23,19 @@ _SPECTTUI_TOTALS = ("num_correct_drafts", "num_accepted_drafts", "num_accepted_t
 _SPECTTUI_BARE_LIST = 4
 
 
+class _SpecttuiUntimed:
+    """Stands for a decode cycle that was not timed while its counts are on their way."""
+
+    __slots__ = ("batch", "copy", "counts", "token", "waiting")
+
+    def __init__(self, batch: int) -> None:
+        self.batch = batch
+        self.token = 0
+        self.waiting = True
+        self.copy: Any = None
+        self.counts: Any = None
+
+
 class _SpecttuiAcceptance:
     """Joins accepted counts to the cycle they belong to.
 
@@ -31,7 +44,7 @@ class _SpecttuiAcceptance:
 
     def __init__(self, routes: Tuple[str, ...]) -> None:
         self.routes = routes
-        self.waiting: Deque[_SpecttuiCycle] = deque(maxlen=8)
+        self.waiting: Deque[Union[_SpecttuiCycle, _SpecttuiUntimed]] = deque(maxlen=8)
         self.place: Optional[int] = None
 
     def in_verify(self, result: Any) -> Optional[List[int]]:
@@ -58,6 +71,10 @@ class _SpecttuiAcceptance:
             cycle.waiting = True
             cycle.token = id(result)
             self.waiting.append(cycle)
+
+    def pass_by(self, batch: int) -> None:
+        """A decode cycle is not timed: its counts are not to be taken for those of the next one that is."""
+        self.waiting.append(_SpecttuiUntimed(batch))
 
     def complete(self, counts: Any) -> None:
         """The scheduler names the counts of the oldest cycle of that size; idle batches have none."""
