@@ -19,7 +19,7 @@ _BEGIN = f"exec /bin/sh -c '{_DECODER}' sh '"
 #: A shell that waits for its script: the first line of its input, written as the payload is. `read` takes it
 #: byte by byte, so what follows is the command's own input.
 WARM_LINE = """exec /bin/sh -c 'IFS= read -r script && eval "$(printf %b "$script")"' sh"""
-#: Printable ASCII stays as it is, all else is written in octal; by latin-1's code points, which are the bytes.
+#: Printable ASCII stays as it is, all else is written in octal. By latin-1, whose points are bytes.
 _WRITTEN = {byte: f"\\0{byte:03o}" for byte in range(256) if not 0x20 <= byte < 0x7F or byte in b"'\\!"}
 
 # Linux takes at most 128 KiB in one argument, and the whole line is one argument of the login shell.
