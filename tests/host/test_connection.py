@@ -7,7 +7,6 @@ import pytest
 from support.logins import connected, options_for
 from support.processes import survivors
 from support.ssh_server import SshServer
-from support.sshd import make_key
 from support.waiting import eventually, settled
 
 from specttui.errors import (
@@ -15,19 +14,6 @@ from specttui.errors import (
     RemoteCommandError,
 )
 from specttui.host.connection import Connection
-
-NOISE = b"\x1b[33mWelcome!\x1b[0m quota: 90 %\n"
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    return make_key(tmp_path / "id_ed25519")
-
-
-@pytest.fixture
-async def server(tmp_path: Path, key: Path):
-    async with SshServer(tmp_path / "server", (key.with_suffix(".pub"),), start_up_text=NOISE) as running:
-        yield running
 
 
 @pytest.fixture

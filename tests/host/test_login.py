@@ -20,19 +20,6 @@ from specttui.host.failures import LoginRefusedError
 from specttui.host.host_keys import fingerprint
 from specttui.host.login import LoginMemory
 
-NOISE = b"\x1b[33mWelcome!\x1b[0m quota: 90 %\n"
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    return make_key(tmp_path / "id_ed25519")
-
-
-@pytest.fixture
-async def server(tmp_path: Path, key: Path):
-    async with SshServer(tmp_path / "server", (key.with_suffix(".pub"),), start_up_text=NOISE) as running:
-        yield running
-
 
 async def test_d01_an_unknown_key_is_asked_about_and_kept(server: SshServer, tmp_path: Path, key: Path):
     options = options_for(server, tmp_path, key)

@@ -9,7 +9,6 @@ from support.fake_sglang import free_port
 from support.logins import connected, options_for, target_of
 from support.prompters import ScriptedPrompter
 from support.ssh_server import SshServer
-from support.sshd import make_key
 
 from specttui.errors import (
     ConfigError,
@@ -17,19 +16,6 @@ from specttui.errors import (
 )
 from specttui.host.connection import connect
 from specttui.host.target import ConnectOptions, Target
-
-NOISE = b"\x1b[33mWelcome!\x1b[0m quota: 90 %\n"
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    return make_key(tmp_path / "id_ed25519")
-
-
-@pytest.fixture
-async def server(tmp_path: Path, key: Path):
-    async with SshServer(tmp_path / "server", (key.with_suffix(".pub"),), start_up_text=NOISE) as running:
-        yield running
 
 
 async def test_a_refused_port():
