@@ -71,6 +71,7 @@ class ProbeCycles(ProbeEvent):
     dropped_cycles: int = 0
     dropped_lines: int = 0
     self_us: float | None = None
+    timed_share: float = 1.0
 
 
 class ProbePrefill(ProbeEvent):

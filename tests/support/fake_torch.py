@@ -24,6 +24,7 @@ class FakeMachine:
         self.capturing = False
         self.stream = "stream"
         self.synchronisations = 0
+        self.record_ms = 0.0  # what an event costs the CPU
         self.events: list[FakeEvent] = []
         self.calls: Counter[str] = Counter()
 
@@ -71,6 +72,7 @@ class FakeEvent:
     def record(self, stream: object = None) -> None:
         """Mark the end of the queue."""
         self.machine.calls["record"] += 1
+        self.machine.cpu(self.machine.record_ms)
         assert not self.machine.capturing or self.external, "recorded while a graph is captured"
         self.time_ms = max(self.machine.gpu_ms, self.machine.cpu_ms)
 

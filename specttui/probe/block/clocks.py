@@ -17,11 +17,13 @@ class _SpecttuiWallClock:
     """The CPU's clock alone.
 
     `elapsed` gives the milliseconds between two events, None where the CPU's stamps are all there is;
-    `parts_every` says in which cycles the parts of phases are timed: every n-th.
+    `parts_every` says in which cycles the parts of phases are timed: every n-th; `rests` whether its cost is
+    kept small.
     """
 
     name = "wall"
     parts_every = 1
+    rests = True
     elapsed: Optional[Callable[[Any, Any], float]] = None
 
     def open(self, _cycle: _SpecttuiCycle) -> bool:
@@ -57,6 +59,7 @@ class _SpecttuiSyncClock(_SpecttuiWallClock):
 
     name = "sync"
     parts_every = _SPECTTUI_PARTS_EVERY
+    rests = False  # whoever asks for it wants to see what it does to the server
 
     def __init__(self, torch: Any) -> None:
         self.cuda = torch.cuda

@@ -29,6 +29,7 @@ class _SpecttuiFigures:
         self.most = _SPECTTUI_CYCLES_PER_LINE
         self.sequence = 0
         self.dropped_cycles = 0
+        self.timed_share = 1.0
         self.step_ms: List[float] = []
         self.cycles: List[_SpecttuiCycle] = []
         self.spare: List[_SpecttuiCycle] = []
@@ -44,6 +45,10 @@ class _SpecttuiFigures:
     def full(self) -> bool:
         """Whether another line is due whatever the time."""
         return len(self.cycles) >= self.most or len(self.prefills) >= self.most
+
+    def own_s(self) -> float:
+        """The probe's own CPU time in what was gathered, in seconds."""
+        return sum([cycle.own_s for cycle in self.cycles]) + sum([cycle.own_s for cycle in self.prefills])
 
     def write(self) -> None:
         """Write what was gathered and make its records ready for use again."""
@@ -109,6 +114,8 @@ class _SpecttuiFigures:
             fields["draft_step_ms"] = [round(step, 3) for step in self.step_ms]
         fields["dropped_cycles"] = self.dropped_cycles
         fields["dropped_lines"] = self.writer.dropped
+        if self.timed_share < 1:
+            fields["timed_share"] = self.timed_share
         fields["self_us"] = round(sum([cycle.own_s for cycle in cycles]) / len(cycles) * 1e6, 1)
         arrays = '"cycle_ms":' + _specttui_numbers([cycle.cycle_ms for cycle in cycles])
         phase_ms = list(zip(*[cycle.phase_ms for cycle in cycles]))[:_SPECTTUI_CYCLE_PHASES]

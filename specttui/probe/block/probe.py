@@ -22,7 +22,9 @@ from specttui.probe.block.words import (
     _SPECTTUI_BACKLOG,
     _SPECTTUI_BATCH,
     _SPECTTUI_CHECK_S,
+    _SPECTTUI_LONGEST_REST,
     _SPECTTUI_OVERDUE_S,
+    _SPECTTUI_OWN_SHARE,
     _SPECTTUI_PATIENCE,
     _SPECTTUI_PAUSE_S,
     _SPECTTUI_PENDING,
@@ -37,7 +39,8 @@ class _SpecttuiProbe:
     `cycle` is the call that runs now, None outside of one: every hook then passes its call through. `dead`
     says that the probe gave up. `pending` are ended cycles whose times are still open, `settled` those that
     wait for their acceptance; `previous` is the last decode cycle, whose length the next start tells. `turn`
-    counts decode cycles, to choose those whose parts are timed.
+    counts decode cycles, to choose those whose parts are timed. `woke` is when the present stretch of timing
+    began, and `own_s` what it has cost; until `rests_until` decode cycles are not timed.
     """
 
     def __init__(self, namespace: Dict[str, Any], settings: Dict[str, Any]) -> None:
@@ -61,8 +64,8 @@ class _SpecttuiProbe:
         self.steps_holder: Any = None
         self.turn = 0
         self.draft_steps = _SpecttuiDraftSteps() if _specttui_wants_steps(settings) else None
-        self.next_check = 0.0
-        self.next_write = 0.0
+        self.next_check = self.next_write = 0.0
+        self.rests_until = self.woke = self.own_s = 0.0
 
     def install(self) -> None:
         """Put the wrapper on the class; nothing else happens until its first cycle."""
@@ -85,9 +88,8 @@ class _SpecttuiProbe:
         batch = args[0] if args else kwargs.get("batch", kwargs.get("model_worker_batch"))
         size = _specttui_size(batch)
         clock = self.clock
-        if clock is None:
-            if size and "callback" in self.acceptance.routes and not _specttui_prefills(batch):
-                self.acceptance.pass_by(size)
+        if clock is None or (now < self.rests_until and size and not _specttui_prefills(batch)):
+            self.leave_out(batch, size)
             return None
         spare = self.figures.spare
         cycle = spare.pop() if spare else _SpecttuiCycle()
@@ -108,6 +110,12 @@ class _SpecttuiProbe:
         self.cycle = cycle
         cycle.own_s = perf_counter() - now
         return cycle
+
+    def leave_out(self, batch: Any, size: int) -> None:
+        """A call is not timed: its counts, still to come, are not to be taken for a later one's."""
+        self.previous = None
+        if size and "callback" in self.acceptance.routes and not _specttui_prefills(batch):
+            self.acceptance.pass_by(size)
 
     def bind(self, worker: Any) -> None:
         """The first call: take the clock that is asked for, and hook this instance."""
@@ -149,7 +157,22 @@ class _SpecttuiProbe:
         self.drain()
         if now >= self.next_write or self.figures.full():
             self.next_write = now + (_SPECTTUI_CHECK_S if self.writes_cycles else _SPECTTUI_SUMMARY_S)
+            self.own_s += self.figures.own_s()
+            if now >= self.woke + _SPECTTUI_CHECK_S:
+                self.rest(now)
             self.write()
+
+    def rest(self, now: float) -> None:
+        """After a stretch of timing, rest for so long that what it cost is a small share of the time."""
+        active_s = now - self.woke
+        rest_s = 0.0
+        if self.clock is not None and self.clock.rests:
+            wanted_s = self.own_s / _SPECTTUI_OWN_SHARE - active_s
+            rest_s = max(0.0, min(wanted_s, active_s * _SPECTTUI_LONGEST_REST))
+        self.woke = self.rests_until = now + rest_s
+        self.next_write += rest_s
+        self.own_s = 0.0
+        self.figures.timed_share = round(active_s / (active_s + rest_s), 3)
 
     def link(self, cycle: _SpecttuiCycle) -> None:
         """Tell the previous decode cycle where it ended, unless there was a pause or a prefill between."""

@@ -34,6 +34,9 @@ _SPECTTUI_PAUSE_S = 2.0
 # The control file is looked at, and figures are written, this often.
 _SPECTTUI_CHECK_S = 0.5
 _SPECTTUI_SUMMARY_S = 1.0
+# The probe's own CPU time may take this share of the time; above it, it rests, at most so many times as long.
+_SPECTTUI_OWN_SHARE = 0.005
+_SPECTTUI_LONGEST_REST = 4
 # Ended cycles are read back this many at a time, in the middle of a verify; if none comes, this late.
 _SPECTTUI_BATCH = 4
 _SPECTTUI_BACKLOG = 16
