@@ -145,7 +145,8 @@ def _probe_rows(report: ReportInput) -> Iterator[tuple[str, str]]:
         missing = (f"{escape(name)} ({escape(reason)})" for name, reason in report.phases_missing.items())
         yield "not seen by the probe", ", ".join(missing)
     if probe.self_us is not None:
-        yield "probe's own CPU time", f"{number(probe.self_us, 0)} us per cycle"
+        rests = f", in {number(100 * probe.timed_share, 0)} % of the cycles" if probe.timed_share < 1 else ""
+        yield "probe's own CPU time", f"{number(probe.self_us, 0)} us per cycle{rests}"
     if probe.cost is not None:
         low, high = number(100 * probe.cost.low, 1), number(100 * probe.cost.high, 1)
         yield "probe's cost", f"{number(100 * probe.cost.value, 1)} % of the cycle (95 %: {low} to {high})"

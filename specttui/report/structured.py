@@ -66,6 +66,7 @@ def _document(report: ReportInput) -> dict[str, Any]:
             "way": report.probe_way,
             "phases_missing": plain(report.phases_missing),
             "self_us": plain(report.snapshot.probe.self_us),
+            "timed_share": report.snapshot.probe.timed_share,
             "dropped_cycles": report.snapshot.probe.dropped_cycles,
             "dropped_lines": report.snapshot.probe.dropped_lines,
         },

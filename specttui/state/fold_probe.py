@@ -40,6 +40,7 @@ def _probe_cycles(facts: Facts, event: ev.ProbeCycles) -> None:
         dropped_lines=event.dropped_lines,
         draft_step_ms=tuple(event.draft_step_ms) or facts.probe.draft_step_ms,
         self_us=event.self_us if event.self_us is not None else facts.probe.self_us,
+        timed_share=event.timed_share,
     )
 
 

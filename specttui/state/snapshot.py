@@ -176,6 +176,7 @@ class ProbeView:
     dropped_cycles: int = 0
     dropped_lines: int = 0
     self_us: float | None = None
+    timed_share: float = 1.0
     cost: Interval | None = None
     cross_check: str = ""
     draft_step_ms: tuple[float, ...] = ()

@@ -26,14 +26,13 @@ _SPECTTUI_BARE_LIST = 4
 class _SpecttuiUntimed:
     """Stands for a decode cycle that was not timed while its counts are on their way."""
 
-    __slots__ = ("batch", "copy", "counts", "token", "waiting")
+    token = 0
+    waiting = True
+    copy: Any = None
+    counts: Any = None
 
     def __init__(self, batch: int) -> None:
         self.batch = batch
-        self.token = 0
-        self.waiting = True
-        self.copy: Any = None
-        self.counts: Any = None
 
 
 class _SpecttuiAcceptance:

@@ -134,6 +134,9 @@ def _notes(cycle: CycleView, snapshot: Snapshot, width: int) -> list[Content]:
 def probe_notes(probe: ProbeView) -> list[str]:
     """Single draft steps, the probe's cost and SGLang's own timers, as far as they were measured."""
     notes = []
+    if probe.timed_share < 1:
+        share = f"{100 * probe.timed_share:.0f} %"
+        notes.append(f"the probe times {share} of the cycles, to take less than 0.5 % of the time")
     if probe.draft_step_ms:
         steps = " ".join(figures.milliseconds(step_ms) for step_ms in probe.draft_step_ms)
         notes.append(f"draft forwards, each: {steps} ms")

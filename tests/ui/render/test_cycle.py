@@ -94,8 +94,10 @@ def test_what_was_measured_of_the_measuring_is_said():
         cost=Interval(0.005, -0.001, 0.011),
         cross_check="target forward: SGLang's device timer 4.90 ms, ours 4.95 ms (+1.0 %)",
         draft_step_ms=(0.235, 0.234),
+        timed_share=0.333,
     )
     assert probe_notes(probe) == [
+        "the probe times 33 % of the cycles, to take less than 0.5 % of the time",
         "draft forwards, each: 0.23 0.23 ms",
         "the probe costs +0.5 % of the cycle (95 %: -0.1 to +1.1)",
         "target forward: SGLang's device timer 4.90 ms, ours 4.95 ms (+1.0 %)",
