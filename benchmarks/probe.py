@@ -2,11 +2,13 @@
 
 Runs a worker of ours shaped like SGLang's EAGLE v1 and v2 whose calls do nothing, plain and patched, in
 `events` mode with every phase hooked; the difference is ours. The stand-in events cost one Python call
-each, as a floor for torch's. Usage: python benchmarks/probe.py [CYCLES] [REPEATS]
+each, as a floor for torch's; `--torch` takes the machine's own torch and GPU instead.
+Usage: python benchmarks/probe.py [--torch] [CYCLES] [REPEATS]
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import types
@@ -116,9 +118,13 @@ def empty_wrapped_call() -> Any:
 
 def main() -> None:
     """Print one line per worker and clock."""
-    cycles = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 15
-    sys.modules["torch"] = stand_in_torch()
+    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    cycles, repeats = (*numbers, *(4000, 15)[len(numbers) :])
+    if "--torch" in sys.argv[1:]:
+        torch = importlib.import_module("torch")
+        torch.cuda.init()
+    else:
+        sys.modules["torch"] = stand_in_torch()
     empty_us = microseconds(empty_wrapped_call(), cycles, repeats)
     print(f"empty wrapped call {empty_us:.3f} us")
     with Path(os.devnull).open("w") as sink:
