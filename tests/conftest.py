@@ -12,7 +12,7 @@ import pytest
 IN_CI = os.environ.get("CI") == "true"
 
 # `python3` is this one: a version manager's shim in front takes a tenth of a second, at thousands of starts.
-os.environ["PATH"] = f"{sys.base_prefix}/bin{os.pathsep}{os.environ['PATH']}"
+os.environ["PATH"] = f"{sys.prefix}/bin{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.fixture(autouse=True)
