@@ -15,8 +15,8 @@ from specttui.host.runner import Runner
 
 _PACKAGE = "specttui.host.remote_scripts"
 
-#: Finds a Python 3.6 or newer and becomes it: the one on PATH, else that of a running SGLang server. Without its
-#: site packages, whose start-up files take longer than our programs do, and which those do not use.
+#: Finds a Python 3.6 or newer and becomes it: the one on PATH, else that of a running SGLang server. Its site
+#: packages are left out: our programs use none, and their start-up files can take longer than those.
 FIND_PYTHON = """\
 try() { "$1" -I -S -c 'import sys; sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1; }
 for python in python3 python /usr/bin/python3 /usr/local/bin/python3 /usr/libexec/platform-python; do
