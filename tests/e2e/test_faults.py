@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from support.alerts import own_alerts
 from support.file_modes import bound_by_file_modes, start_server_under
 from support.held_program import HeldProgram
 from support.live_demo import (
@@ -136,7 +137,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing_behind(session: Session)
     cancelled = session.snapshot()
     assert cancelled.server_phase == "exited"
     assert cancelled.server_detail == "the start was cancelled"
-    assert [alert.message for alert in cancelled.alerts] == []
+    assert own_alerts(cancelled.alerts) == []
     with pytest.raises(ServerNotFoundError):
         await session.rediscover()
     assert session.can_roll_back
@@ -345,7 +346,7 @@ async def test_a_second_session_sees_the_patch_and_restore_without_a_screen_take
         assert seen.worker_file is not None
         assert seen.worker_file.state is FileState.PATCHED
         assert second.patched
-        told = sorted(alert.message.partition(" of ")[0] for alert in seen.alerts)
+        told = sorted(message.partition(" of ")[0] for message in own_alerts(seen.alerts))
         assert told == [
             f"Session {session.folder.session_id}",
             "The worker file is patched already, by an earlier session or another one",

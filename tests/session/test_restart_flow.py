@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from support.alerts import own_alerts
 from support.demo_sessions import options_for
 from support.prompters import ScriptedPrompter
 from support.waiting import eventually
@@ -15,7 +16,6 @@ from support.waiting import eventually
 from specttui.demo.host import DemoHost
 from specttui.errors import LaunchError, ServerStartError, UsageError
 from specttui.events import (
-    Alert,
     Event,
     RunStarted,
     ServerFailed,
@@ -116,8 +116,7 @@ async def test_the_user_may_wait_longer_for_a_start_that_looks_deadlocked(demo: 
         await eventually(lambda: session.snapshot().server_phase == "starting", 60)
         await eventually(lambda: session.head.restarter._start is not None, 60)
         session.extend_start(600)
-        told = [event.message for event in of(events, Alert)]
-        assert told == ["Waiting up to 10 min more for the server to start"]
+        assert own_alerts(events) == ["Waiting up to 10 min more for the server to start"]
         await asyncio.sleep(5)
         assert not task.done()
         await session.cancel()
@@ -138,7 +137,7 @@ async def test_a_failed_start_is_rolled_back_once(demo: DemoHost) -> None:
         assert len(of(events, ServerReady)) == 1
         assert [run.label for run in of(events, RunStarted)] == ["steps 3", "steps 3"]
         assert of(events, RunStarted)[-1].changes == ("back to the last good configuration",)
-        assert "starting the last good configuration (steps 3) again" in of(events, Alert)[-1].message
+        assert "starting the last good configuration (steps 3) again" in own_alerts(events)[-1]
 
 
 async def test_a_roll_back_that_fails_too_ends_there(demo: DemoHost) -> None:
