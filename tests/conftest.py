@@ -33,6 +33,24 @@ def home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     return home
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Deal the long tests out to the workers, each to begin with: at the end, all would wait for one of them.
+
+    With `--dist=worksteal` xdist gives each worker an even share of the tests, in their order.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if item not in long]
+    dealt: list[pytest.Item] = []
+    for worker in range(workers):
+        share = (len(items) - len(dealt)) // (workers - worker)
+        first = long[worker::workers]
+        dealt += first
+        dealt += others[: share - len(first)]
+        del others[: share - len(first)]
+    items[:] = dealt
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how many faults the fault tests tried: each of them was recovered from, or its test failed."""
     passed = terminalreporter.stats.get("passed", [])

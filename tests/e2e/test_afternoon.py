@@ -68,6 +68,7 @@ def options(request: pytest.FixtureRequest, host: DemoHost, tmp_path: Path):
             yield stack.enter_context(openssh_in_front_of(host, tmp_path / "sshd"))
 
 
+@pytest.mark.long
 async def test_the_missions_afternoon(
     host: DemoHost, options: SessionOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

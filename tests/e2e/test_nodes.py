@@ -57,6 +57,7 @@ def states(snapshot: Snapshot) -> list[FileState | None]:
     return [row.file_state for row in snapshot.nodes]
 
 
+@pytest.mark.long
 async def test_the_afternoon_on_three_hosts(cluster: DemoCluster) -> None:
     """Named in any order; every node patched, restarted with its own rank, timed, and given back."""
     originals = worker_files(cluster)
@@ -139,6 +140,7 @@ async def test_a_connection_that_breaks_in_the_middle_of_a_patch(cluster: DemoCl
         assert worker_files(cluster) == originals
 
 
+@pytest.mark.long
 async def test_a_node_that_fails_to_start_is_named_and_the_others_end(cluster: DemoCluster) -> None:
     """The draft model is missing on one host: its failure is the cause, not the peers' lost connections."""
     async with session_on(*cluster_options(cluster)) as session:
@@ -181,6 +183,7 @@ async def test_a_node_that_dies_while_it_serves_takes_the_server_with_it(cluster
         assert [row.server_phase for row in snapshot.nodes] == ["serving"] * 3
 
 
+@pytest.mark.long
 async def test_a_cancelled_start_ends_on_every_node(cluster: DemoCluster) -> None:
     async with session_on(*cluster_options(cluster)) as session:
         await session.start()

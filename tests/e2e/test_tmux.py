@@ -127,6 +127,7 @@ def test_the_screen_stands_at_every_size(terminal: Terminal) -> None:
     terminal.wait_for("Session recorded in")
 
 
+@pytest.mark.long
 def test_every_key_of_the_footer_opens_its_dialog_and_escape_closes_it(terminal: Terminal) -> None:
     terminal.resize(200, 45)
     demo = _start(terminal)

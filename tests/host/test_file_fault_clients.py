@@ -160,6 +160,7 @@ async def host_by(folder: Path, way: str, work: str) -> AsyncIterator[Host]:
         yield Host(folder, server, way, work)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("work", ["patch", "restore"])
 @pytest.mark.parametrize("way", ["account", "sudo", "via", "draft"])
 async def test_before_and_after_every_operation(
@@ -179,6 +180,7 @@ async def test_before_and_after_every_operation(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("work", ["patch", "restore"])
 async def test_at_every_change_that_the_host_makes(
     tmp_path: Path, work: str, record_property: Callable[[str, object], None]

@@ -108,6 +108,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("work", ["patch", "restore"])
 @pytest.mark.parametrize("way", ["account", "via", "sudo"])
 async def test_the_connection_breaks_before_or_after_every_command(
@@ -128,6 +129,7 @@ async def test_the_connection_breaks_before_or_after_every_command(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("work", ["patch", "restore"])
 async def test_the_hosts_shell_is_killed_at_every_change_it_makes(
     tmp_path: Path, work: str, record_property: Callable[[str, object], None]

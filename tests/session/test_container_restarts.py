@@ -145,6 +145,7 @@ async def test_with_the_profiles_commands_it_is_restarted_whole_and_its_log_is_f
     assert done == [["-d", "sglang"], *[["stop", "sglang"], ["-d", "sglang"]] * 2]
 
 
+@pytest.mark.long
 async def test_a_start_that_fails_does_not_go_on_looping_and_the_last_good_one_comes_back(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:

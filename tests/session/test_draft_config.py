@@ -86,6 +86,7 @@ async def accept_length(session: Session) -> float:
     return found
 
 
+@pytest.mark.long
 async def test_wrong_layers_ruin_acceptance_and_restoring_brings_it_back(demo: DemoHost) -> None:
     path = demo.scratch.draft_path / "config.json"
     original, mode = path.read_bytes(), path.stat().st_mode

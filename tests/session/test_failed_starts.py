@@ -38,6 +38,7 @@ async def failed(session: Session, edits: Sequence[Edit]) -> Diagnosis:
     return diagnosis
 
 
+@pytest.mark.long
 async def test_every_failure_that_loading_can_meet(demo: DemoHost) -> None:
     async with connected(demo) as (session, events):
         flag = await failed(session, [SetFlag("--speculative-num-stepz", "3")])
