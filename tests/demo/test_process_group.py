@@ -140,6 +140,20 @@ def test_nobody_at_the_meeting_place(address):
     assert type(raised.value).__name__ == "DistNetworkError"
 
 
+def test_a_connection_that_is_gone_at_once_is_tried_again(address, monkeypatch):
+    """As when a leader that gives up ends with the connection still in its queue."""
+    connect = socket.create_connection
+    tried = []
+
+    def connect_later(*where, **options):
+        tried.append(where)
+        return connect(*where, **options) if len(tried) > 1 else socket.socket()
+
+    monkeypatch.setattr(socket, "create_connection", connect_later)
+    met(address, 2)
+    assert len(tried) >= 2
+
+
 def test_the_meeting_place_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -120,12 +120,15 @@ def _connected(host: str, port: int) -> socket.socket | None:
         connection = socket.create_connection((host, port), timeout=_INTRODUCTION_S)
     except OSError:
         return None
-    # Where nobody listens on a loopback port, a connection may come out at itself.
-    if connection.getsockname() == connection.getpeername():
-        connection.close()
-        return None
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection
+    try:
+        # Where nobody listens on a loopback port, a connection may come out at itself.
+        if connection.getsockname() != connection.getpeername():
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return connection
+    except OSError:  # the other end hung up before it could be asked for its name
+        pass
+    connection.close()
+    return None
 
 
 def hung_up(connection: socket.socket) -> bool:
