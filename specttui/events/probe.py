@@ -54,6 +54,9 @@ class ProbeCycles(ProbeEvent):
     drafts of all requests of the cycle, bonus tokens excluded, so accept length is
     sum(accepted) / sum(batch) + 1 over cycles where it is known. `accept_histogram[i]` counts requests
     that had i drafts accepted in these cycles.
+    `self_us` is the probe's own CPU time per timed cycle, in microseconds. Where that would be more than half
+    a percent of the time, the probe rests in between: `timed_share` is the share of the time (0 to 1) in
+    which it times cycles, and the cycles of one line need not follow each other directly.
     """
 
     kind: Literal["probe_cycles"] = "probe_cycles"

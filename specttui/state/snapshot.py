@@ -164,6 +164,7 @@ class ProbeView:
     `cost` is the measured change of the cycle time with the probe on, as a ratio minus 1. `cross_check`
     compares the target forward with SGLang's own device timer, in words; "" where it keeps none.
     `draft_step_ms[i]` is the newest mean of the i-th draft forward, empty unless single steps are timed.
+    `timed_share` is the share of the time (0 to 1) in which cycles are timed, below 1 where the probe rests.
     """
 
     status: str

@@ -10,6 +10,7 @@ from support.fake_workers import EAGLE_V2
 from support.probe_bench import ProbeBench, probe_bench
 
 from specttui.events import Clock
+from specttui.probe import control_content
 
 CYCLES = 4000
 #: (CPU ms a recorded event costs, the share of cycles that may be timed then), for a cycle of 8 to 9 ms with
@@ -79,6 +80,23 @@ def test_prefills_are_timed_in_a_rest_too(tmp_path: Path) -> None:
         lines = bench.events("probe_cycles")
         assert sum(len(line.batch) for line in lines) < 500
         assert sum(len(line.batch) for line in bench.events("probe_prefill")) == 200
+
+
+def test_another_clock_does_not_begin_with_the_rest_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control = tmp_path / "control"
+    monkeypatch.setenv("SPECTTUI_PROBE_CONTROL", str(control))
+    with probe_bench(EAGLE_V2, "EAGLEWorkerV2", tmp_path) as bench:
+        bench.machine.record_ms = 1.0
+        while bench.probe.rests_until < bench.machine.perf_counter() + 1.5:
+            decode_on(bench, 1)
+        control.write_text(control_content(Clock.SYNC))
+        decode_on(bench, 200)
+        bench.flush()
+        dear = [line for line in bench.events("probe_cycles") if line.clock is Clock.SYNC]
+    assert sum(len(line.batch) for line in dear) >= 200 - 60  # the control file is read twice a second
+    assert {line.timed_share for line in dear} == {1.0}
 
 
 def test_the_clock_that_is_there_to_be_dear_never_rests(tmp_path: Path) -> None:

@@ -88,9 +88,12 @@ class _SpecttuiProbe:
         batch = args[0] if args else kwargs.get("batch", kwargs.get("model_worker_batch"))
         size = _specttui_size(batch)
         clock = self.clock
-        if clock is None or (now < self.rests_until and size and not _specttui_prefills(batch)):
-            self.leave_out(batch, size)
-            return None
+        if clock is None or now < self.rests_until:
+            decodes = size > 0 and not _specttui_prefills(batch)
+            if decodes:
+                self.leave_out(size)
+            if decodes or clock is None:
+                return None
         spare = self.figures.spare
         cycle = spare.pop() if spare else _SpecttuiCycle()
         if not size or not clock.open(cycle):
@@ -111,10 +114,10 @@ class _SpecttuiProbe:
         cycle.own_s = perf_counter() - now
         return cycle
 
-    def leave_out(self, batch: Any, size: int) -> None:
-        """A call is not timed: its counts, still to come, are not to be taken for a later one's."""
+    def leave_out(self, size: int) -> None:
+        """A decode cycle is not timed: its counts, still to come, are not to be taken for a later one's."""
         self.previous = None
-        if size and "callback" in self.acceptance.routes and not _specttui_prefills(batch):
+        if "callback" in self.acceptance.routes:
             self.acceptance.pass_by(size)
 
     def bind(self, worker: Any) -> None:
@@ -264,6 +267,8 @@ class _SpecttuiProbe:
         self.writer.write_surely(_specttui_line(fields))
         self.clock_name = name
         self.clock = _specttui_clock(name)
+        self.woke = self.rests_until = perf_counter()  # each clock makes up for its own cost alone
+        self.own_s, self.figures.timed_share = 0.0, 1.0
 
     def fail(self, error: BaseException) -> None:
         """Give up: bring every original back, and say why in one line."""

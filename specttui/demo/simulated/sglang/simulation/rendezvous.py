@@ -120,13 +120,11 @@ def _connected(host: str, port: int) -> socket.socket | None:
         connection = socket.create_connection((host, port), timeout=_INTRODUCTION_S)
     except OSError:
         return None
-    try:
+    with suppress(OSError):  # the other end may have hung up before it can be asked for its name
         # Where nobody listens on a loopback port, a connection may come out at itself.
         if connection.getsockname() != connection.getpeername():
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return connection
-    except OSError:  # the other end hung up before it could be asked for its name
-        pass
     connection.close()
     return None
 
